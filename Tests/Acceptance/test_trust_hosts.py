@@ -40,6 +40,12 @@ from origins.trustworld import HOST, World, failure, logs, perform
         (["127.0.0.1"], "127.0.0.1", "127.0.0.1"),
         (["localhost"], "127.0.0.1", None),
         (["bücher.example"], "xn--bcher-kva.example", "bücher.example"),
+        # The dot at the end of a name changes nothing: it is the same host.
+        (["server.example", "*"], "server.example.", "server.example"),
+        (["server.example."], "server.example", "server.example."),
+        (["*.example", "*"], "server.example.", "*.example"),
+        (["*.example.", "*"], "server.example", "*.example."),
+        (["*.zone1", "*"], "server.zone1", "*.zone1"),
     ],
 )
 def test_tr_01_the_evaluator_of_a_host(
@@ -237,6 +243,7 @@ def test_tr_11_a_client_that_is_late(wire: Wire, nginx: Nginx) -> None:
         ({"evaluators": {"a:x": "default"}}, "params.trust.evaluators.a:x"),
         ({"evaluators": {"https://a/": "default"}}, "params.trust.evaluators.https://a/"),
         ({"evaluators": {"a": "default", "A": "disabled"}}, "params.trust.evaluators.A"),
+        ({"evaluators": {"a": "default", "a.": "disabled"}}, "params.trust.evaluators.a."),
         ({"evaluators": {"a": "defualt"}}, "params.trust.evaluators.a"),
         ({"evaluators": {"a": {"public_keys": {"pins": ["x"]}}}}, "params.trust.evaluators.a.public_keys.pins[0]"),
         (

@@ -3,7 +3,8 @@ internal import CarpoolHTTP
 /// The hosts of an evaluator: one host, `*.` before a name for all hosts with exactly one label more, or `*` for every
 /// host; with a port, that port alone.
 public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
-    /// The host in lower case and with A-labels, an IPv6 address in brackets; `*.` and a name, or `*`.
+    /// The host in lower case, with A-labels and without a dot at its end, an IPv6 address in brackets; `*.` and a name,
+    /// or `*`.
     public let host: String
     /// The port; `nil` for every port.
     public let port: UInt16?
@@ -33,7 +34,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         guard isPlain, let url = try? HTTPURL("https://\(bare)/"), url.origin.port == 443 else {
             throw Refusal(message: "not a host: \(String(text.prefix(64)).debugDescription)")
         }
-        let host = url.origin.host
+        let host = HostPattern.name(url.origin.host)
         if isWildcard, HostPattern.isAddress(host) {
             throw Refusal(message: "an address has no labels for a *: \(host.debugDescription)")
         }
@@ -50,16 +51,18 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         return (String(text[..<colon]), port)
     }
 
-    private static func isAddress(_ host: String) -> Bool {
-        host.hasPrefix("[") || host.utf8.last.map { (48...57).contains($0) } ?? false
+    private static func isAddress(_ host: String) -> Bool { ConnectionAddresses.address(host) != nil }
+
+    /// The host without the dot at the end of a name that begins at DNS's root: it is the same host.
+    private static func name(_ host: String) -> String {
+        host.utf8.count > 1 && host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
     }
 
     /// The patterns that have this origin, the most specific first.
     static func candidates(for origin: Origin) -> [HostPattern] {
-        var hosts = [origin.host]
-        if !isAddress(origin.host), let dot = origin.host.firstIndex(of: ".") {
-            hosts.append("*\(origin.host[dot...])")
-        }
+        let host = name(origin.host)
+        var hosts = [host]
+        if !isAddress(host), let dot = host.firstIndex(of: ".") { hosts.append("*\(host[dot...])") }
         hosts.append("*")
         return hosts.flatMap { [HostPattern(host: $0, port: origin.port), HostPattern(host: $0, port: nil)] }
     }
