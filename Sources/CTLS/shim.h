@@ -96,6 +96,24 @@ static inline X509_STORE *CTLS_store_of(X509 *const *certificates, size_t count)
     return store;
 }
 
+// Whether OpenSSL uses a list of revoked certificates: not one of changes (delta), of other authorities' certificates (indirect), of some
+// reasons, or with extensions that must be understood. `is_whole`: whether it is about all certificates of its authority.
+static inline int CTLS_is_usable_list(const X509_CRL *list, int *is_whole) {
+    int critical = -1, usable = 1;
+    for (int place = 0; usable && place < X509_CRL_get_ext_count(list); place++) {
+        X509_EXTENSION *extension = X509_CRL_get_ext(list, place);
+        int kind = OBJ_obj2nid(X509_EXTENSION_get_object(extension));
+        int known = kind == NID_issuing_distribution_point || kind == NID_authority_key_identifier;
+        usable = kind != NID_delta_crl && (known || !X509_EXTENSION_get_critical(extension));
+    }
+    ISSUING_DIST_POINT *scope = (ISSUING_DIST_POINT *)X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, &critical, NULL);
+    *is_whole = critical == -1;
+    usable = usable && (scope || *is_whole) && !(scope && (scope->indirectCRL > 0 || scope->onlyattr > 0 || scope->onlysomereasons));
+    ISSUING_DIST_POINT_free(scope);
+    ERR_clear_error();
+    return usable;
+}
+
 // The longest list of ciphers.
 enum { CTLS_MOST_CIPHER_BYTES = 1024 };
 

@@ -9,6 +9,8 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
     /// The number of lists.
     public var count: Int { lists.count }
     let lists: [OpaquePointer]
+    /// Those that are about all certificates of their authority.
+    private var wholeLists: Set<OpaquePointer> = []
     /// About how long the hash of all takes, in tenths of a millisecond.
     let hashCost: Int
     /// The same, as OpenSSL's type.
@@ -22,6 +24,14 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
             fromDER: { d2i_X509_CRL(nil, $0, $1) }, free: { X509_CRL_free($0) },
             limit: TrustMaterialReader.maximumLists)
         lists = try reader.read(bytes)
+        for (index, list) in lists.enumerated() {
+            var isWhole: Int32 = 0
+            guard CTLS_is_usable_list(list, &isWhole) == 1 else {
+                for list in lists { X509_CRL_free(list) }
+                throw .unsupportedList(number: index + 1)
+            }
+            if isWhole == 1 { wholeLists.insert(list) }
+        }
         digest = SHA256Digest.text(of: bytes)
         hashCost = bytes.count / 25_000
         stack = OPENSSL_sk_new_null()
@@ -35,6 +45,14 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
             }
         }
     }
+
+    /// The lists of a certificate's issuer, by its name.
+    func lists(about certificate: OpaquePointer) -> [OpaquePointer] {
+        lists.filter { X509_NAME_cmp(X509_CRL_get_issuer($0), X509_get_issuer_name(certificate)) == 0 }
+    }
+
+    /// Whether a list is about all certificates of its authority.
+    func isWhole(_ list: OpaquePointer) -> Bool { wholeLists.contains(list) }
 
     deinit {
         OPENSSL_sk_free(stack)

@@ -64,6 +64,8 @@ struct ChainVerification {
 /// A chain is verified before its lists are, so that whatever else OpenSSL reports is about a list: its signature, its
 /// time, or that it has the certificate.
 final class ListAbsence {
+    /// The lists that there are.
+    private let lists: CertificateRevocationLists
     /// Whether the server's own certificate needs a list.
     private let leafNeedsList: Bool
     /// Whether the others need one, but for the one that is trusted.
@@ -72,7 +74,10 @@ final class ListAbsence {
     /// for forged.
     private let placeWithoutIssuer: Int?
 
-    init(leafNeedsList: Bool, othersNeedList: Bool, placeWithoutIssuer: Int?) {
+    init(
+        of lists: CertificateRevocationLists, leafNeedsList: Bool, othersNeedList: Bool, placeWithoutIssuer: Int?
+    ) {
+        self.lists = lists
         self.leafNeedsList = leafNeedsList
         self.othersNeedList = othersNeedList
         self.placeWithoutIssuer = placeWithoutIssuer
@@ -93,6 +98,10 @@ final class ListAbsence {
         let depth = Int(X509_STORE_CTX_get_error_depth(verification))
         if depth == placeWithoutIssuer { return true }
         guard X509_STORE_CTX_get_error(verification) == X509_V_ERR_UNABLE_TO_GET_CRL else { return false }
+        // A list with the issuer's name that OpenSSL does not use, such as one of another key, is not the same as none.
+        guard let current = X509_STORE_CTX_get_current_cert(verification), lists.lists(about: current).isEmpty else {
+            return false
+        }
         let isTrusted = depth == Int(OPENSSL_sk_num(X509_STORE_CTX_get0_chain(verification))) - 1
         return depth == 0 ? !leafNeedsList : isTrusted || !othersNeedList
     }

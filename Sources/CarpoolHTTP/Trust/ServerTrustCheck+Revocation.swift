@@ -29,7 +29,8 @@ extension ServerTrustCheck {
         let last = chain.count - 1
         let anchor = chain.last.flatMap { $0.isSelfIssued ? nil : $0 }
         let absence = ListAbsence(
-            leafNeedsList: needed.leaf, othersNeedList: needed.others, placeWithoutIssuer: anchor == nil ? nil : last)
+            of: lists, leafNeedsList: needed.leaf, othersNeedList: needed.others,
+            placeWithoutIssuer: anchor == nil ? nil : last)
         if case .failure(let error) = try verify(presented, store, evaluator, (lists, absence)) {
             throw failure(.revocationCheckFailed, evaluator, error.text)
         }
@@ -50,14 +51,13 @@ extension ServerTrustCheck {
         }
     }
 
-    /// Whether one of the lists is about a certificate; throws if it was revoked. The signature of a list is verified
-    /// if the issuer's certificate is there; if not, the list counts nevertheless, since it is the caller's.
+    /// Whether one of the lists is about all certificates of a certificate's issuer; throws if it was revoked. The
+    /// signature of a list is verified if the issuer's certificate is there; if not, the list counts nevertheless,
+    /// since it is the caller's.
     private func isInLists(
         _ certificate: X509Certificate, _ lists: CertificateRevocationLists, _ evaluator: ServerTrustEvaluator
     ) throws(Stop) -> Bool {
-        let own = lists.lists.filter {
-            X509_NAME_cmp(X509_CRL_get_issuer($0), X509_get_issuer_name(certificate.raw)) == 0
-        }
+        let own = lists.lists(about: certificate.raw)
         guard !own.isEmpty else { return false }
         let current = own.filter { isCurrent($0) }
         guard !current.isEmpty else { throw revocationFailure(X509_V_ERR_CRL_HAS_EXPIRED, evaluator) }
@@ -72,7 +72,7 @@ extension ServerTrustCheck {
         if genuine.contains(where: { X509_CRL_get0_by_cert($0, &entry, certificate.raw) == 1 }) {
             throw revocationFailure(X509_V_ERR_CERT_REVOKED, evaluator)
         }
-        return true
+        return genuine.contains { lists.isWhole($0) }
     }
 
     private func isCurrent(_ list: OpaquePointer) -> Bool {

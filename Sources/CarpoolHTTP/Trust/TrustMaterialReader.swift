@@ -10,6 +10,9 @@ public enum TrustMaterialError: Error, Sendable, Equatable {
     case unreadable(number: Int)
     /// There are more than this many.
     case tooMany(limit: Int)
+    /// The revocation list of this number, counted from 1, is of a kind that is not used: a delta list, an indirect
+    /// one, one of some reasons, or one with unknown critical extensions.
+    case unsupportedList(number: Int)
 }
 
 /// Reads OpenSSL's objects from a PEM text, or from DER, one after the other.

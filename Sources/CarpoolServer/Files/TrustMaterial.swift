@@ -140,6 +140,8 @@ struct TrustMaterialFiles {
             case .empty: "holds nothing that can be used"
             case .unreadable(let number): "number \(number) cannot be read"
             case .tooMany(let limit): "more than \(limit) entries"
+            case .unsupportedList(let number):
+                "list \(number) is a delta list, an indirect one, one of some reasons, or has unknown critical extensions"
             }
         return Refusal(
             error: .invalidParams(path: place, message: message, expected: "certificates or lists, PEM or DER"))

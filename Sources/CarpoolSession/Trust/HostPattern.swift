@@ -3,8 +3,8 @@ internal import CarpoolHTTP
 /// The hosts of an evaluator: one host, `*.` before a name for all hosts with exactly one label more, or `*` for every
 /// host; with a port, that port alone.
 public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
-    /// The host in lower case, with A-labels and without a dot at its end, an IPv6 address in brackets; `*.` and a name,
-    /// or `*`.
+    /// The host in lower case, with A-labels and without a dot at its end, an IPv6 address in brackets; `*.` and a
+    /// name, or `*`.
     public let host: String
     /// The port; `nil` for every port.
     public let port: UInt16?

@@ -89,14 +89,16 @@ class Signer:
         file.write_bytes(leaf.read_bytes() + above)
         return Certificate(file, self.directory / f"{name}.key")
 
-    def revocation_list(self, *revoked: Certificate, days: int = 30) -> Path:
+    def revocation_list(self, *revoked: Certificate, days: int = 30, extensions: str = "") -> Path:
         """A list of this authority; a negative number of days makes one that has ended."""
         database = self.directory / f"{self.name}.index"
         database.write_text("")
         configuration = self.directory / f"{self.name}.cnf"
         configuration.write_text(
             f"[ca]\ndefault_ca=own\n[own]\ndatabase={database}\ndefault_md=sha256\ncrlnumber={database}.number\n"
-            f"certificate={self.file}\nprivate_key={self.key}\n"
+            f"certificate={self.file}\nprivate_key={self.key}\ncrl_extensions=extensions\n"
+            "[reasons]\nonlysomereasons=keyCompromise\n[indirect]\nindirectCRL=TRUE\n[authorities]\nonlyCA=TRUE\n"
+            f"[extensions]\nauthorityKeyIdentifier=keyid\n{extensions}\n"
         )
         Path(f"{database}.number").write_text("01\n")
         for certificate in revoked:
