@@ -54,6 +54,14 @@ struct Option<Arguments> {
         self.init(long, short, placeholder, summary, apply)
     }
 
+    /// An option whose value cannot be empty: such a value is usually a variable that was not set.
+    init(_ long: String, takesNonEmpty placeholder: String, _ summary: String, apply: @escaping Apply) {
+        self.init(long, nil, placeholder, summary) { (arguments, value) throws(UsageError) in
+            guard !value.isEmpty else { throw UsageError("the value of \(long) is empty: it takes \(placeholder)") }
+            try apply(&arguments, value)
+        }
+    }
+
     private init(
         _ long: String, _ short: Character?, _ placeholder: String?, _ summary: String, _ apply: Apply?
     ) {

@@ -130,13 +130,13 @@ extension Option where Arguments == RequestArguments {
             Option("--tlsv1.1", "use TLS 1.1 or newer") { $0.connection.minimumVersion = "1.1" },
             Option("--tlsv1.2", "use TLS 1.2 or newer (the default)") { $0.connection.minimumVersion = "1.2" },
             Option("--tlsv1.3", "use TLS 1.3") { $0.connection.minimumVersion = "1.3" },
-            Option("--tls-max", takes: "VERSION", "use TLS up to this version: 1.0, 1.1, 1.2 or 1.3") {
+            Option("--tls-max", takes: "VERSION", "use TLS up to this version: 1.0, 1.1, 1.2, 1.3 or default") {
                 (arguments, value) throws(UsageError) in try arguments.connection.setMaximumVersion(value)
             },
-            Option("--ciphers", takes: "LIST", "the ciphers of TLS 1.2 and older, as OpenSSL lists them") {
+            Option("--ciphers", takesNonEmpty: "LIST", "the ciphers of TLS 1.2 and older, as OpenSSL lists them") {
                 $0.connection.ciphers = $1
             },
-            Option("--tls13-ciphers", takes: "LIST", "the cipher suites of TLS 1.3, separated by colons") {
+            Option("--tls13-ciphers", takesNonEmpty: "LIST", "the cipher suites of TLS 1.3, separated by colons") {
                 $0.connection.cipherSuites = $1
             },
         ]
@@ -152,7 +152,7 @@ extension Option where Arguments == RequestArguments {
             Option("--cert-type", takes: "TYPE", "PEM or P12 (default: by the content)") {
                 (arguments, value) throws(UsageError) in try arguments.connection.setCertificateType(value)
             },
-            Option("--key", takes: "FILE", "the private key of the client certificate, in PEM") {
+            Option("--key", takesNonEmpty: "FILE", "the private key of the client certificate, in PEM") {
                 $0.connection.key = $1
             },
             Option("--pass", takes: "PASSWORD", "the password of the private key or the PKCS#12 file") {
@@ -165,17 +165,17 @@ extension Option where Arguments == RequestArguments {
     static var addresses: [Option] {
         [
             Option(
-                "--resolve", takes: "ENTRY",
+                "--resolve", takesNonEmpty: "ENTRY",
                 "HOST:PORT:ADDRESS[,ADDRESS]: the addresses of a host; may be repeated"
             ) { $0.connection.resolve.append($1) },
             Option(
-                "--connect-to", takes: "ENTRY",
+                "--connect-to", takesNonEmpty: "ENTRY",
                 "HOST:PORT:HOST2:PORT2: connect to another host; may be repeated"
             ) { $0.connection.connectTo.append($1) },
             Option("--interface", takes: "NAME", "connect from this network interface or IP address") {
                 (arguments, value) throws(UsageError) in try arguments.connection.setInterface(value)
             },
-            Option("--unix-socket", takes: "PATH", "connect to this Unix socket, whatever the URL's host") {
+            Option("--unix-socket", takesNonEmpty: "PATH", "connect to this Unix socket, whatever the URL's host") {
                 $0.connection.unixSocket = $1
             },
             Option("--ipv4", short: "4", "use IPv4 addresses alone") { $0.connection.family = "ipv4" },

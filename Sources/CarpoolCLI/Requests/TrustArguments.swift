@@ -16,16 +16,43 @@ struct TrustArguments: Equatable {
     var requiresStaple = false
 
     mutating func setAuthorities(_ path: String) throws(UsageError) {
-        guard !isInsecure else { throw TrustArguments.exclusion }
         authorities = path
+        try checkExclusion()
+    }
+
+    mutating func setDirectory(_ path: String) throws(UsageError) {
+        directory = path
+        try checkExclusion()
     }
 
     mutating func setInsecure() throws(UsageError) {
-        guard authorities == nil else { throw TrustArguments.exclusion }
         isInsecure = true
+        try checkExclusion()
     }
 
-    private static var exclusion: UsageError { UsageError("--cacert and --insecure exclude each other") }
+    private func checkExclusion() throws(UsageError) {
+        let given = [
+            authorities == nil ? nil : "--cacert", directory == nil ? nil : "--capath", isInsecure ? "--insecure" : nil,
+        ].compactMap { $0 }
+        guard given.count > 1 else { return }
+        throw UsageError("\(given[0]) and \(given[1]) exclude each other")
+    }
+
+    /// Adds the value of `--pinnedpubkey`: pins and paths, separated by semicolons. None would be no check at all.
+    mutating func addPins(_ text: String) throws(UsageError) {
+        let added = text.split(separator: ";").map(String.init)
+        guard !added.isEmpty else { throw UsageError("--pinnedpubkey has no pin: '\(text)'") }
+        for pin in added {
+            // 44 characters are a SHA-256 in base64.
+            if pin.hasPrefix("sha256/") && !pin.hasPrefix("sha256//") || pin.utf8.count == 44 && pin.hasSuffix("=") {
+                throw UsageError("a pin begins with sha256// and two slashes, not '\(pin)'")
+            }
+            if pin.hasPrefix("sha256//"), pin.contains(where: \.isWhitespace) {
+                throw UsageError("--pinnedpubkey takes several pins separated by ';', without blanks or line breaks")
+            }
+        }
+        pins += added
+    }
 
     /// Writes the parameter `trust`.
     func write(to writer: inout JSONWriter) {
@@ -35,7 +62,7 @@ struct TrustArguments: Equatable {
         writer.beginObject()
         if isInsecure, !evaluates { writer.member("verify", false) }
         writer.member("ca_file", authorities.map { SocketLocation.absolute($0) })
-        if authorities == nil { writer.member("ca_path", directory.map { SocketLocation.absolute($0) }) }
+        writer.member("ca_path", directory.map { SocketLocation.absolute($0) })
         if evaluates { writeEvaluators(to: &writer) }
         writer.endObject()
     }
@@ -91,20 +118,22 @@ extension Option where Arguments == RequestArguments {
     /// The options of trust.
     static var trust: [Option] {
         [
-            Option("--cacert", takes: "FILE", "trust the certificates in FILE, and no others") {
+            Option("--cacert", takesNonEmpty: "FILE", "trust the certificates in FILE, and no others") {
                 (arguments, path) throws(UsageError) in try arguments.trust.setAuthorities(path)
             },
-            Option("--capath", takes: "DIR", "trust the certificates in the files of DIR, and no others") {
-                $0.trust.directory = $1
+            Option("--capath", takesNonEmpty: "DIR", "trust the certificates in the files of DIR, and no others") {
+                (arguments, path) throws(UsageError) in try arguments.trust.setDirectory(path)
             },
             Option("--insecure", short: "k", "do not verify the server's certificate") {
                 (arguments, _) throws(UsageError) in try arguments.trust.setInsecure()
             },
             Option(
-                "--pinnedpubkey", takes: "PINS",
-                "require one of these keys: sha256//BASE64, several with ';', or a file"
-            ) { $0.trust.pins += $1.split(separator: ";").map(String.init) },
-            Option("--crlfile", takes: "FILE", "refuse certificates that these lists revoke or do not cover") {
+                "--pinnedpubkey", takesNonEmpty: "PINS",
+                "require one of these keys: sha256//BASE64, several with ';', or a PEM file"
+            ) { (arguments, text) throws(UsageError) in try arguments.trust.addPins(text) },
+            Option(
+                "--crlfile", takesNonEmpty: "FILE", "refuse certificates that these lists revoke or do not cover"
+            ) {
                 $0.trust.revocationLists = $1
             },
             Option("--cert-status", "require an OCSP answer with the certificate") {
