@@ -117,7 +117,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         if let failure = error.trust { return .serverTrustEvaluationFailed(failure, details: details) }
         return SessionError(
             "session_task_failed.\(error.code.rawValue)", error.message,
-            hint: weaknessHint(for: error) ?? hint(for: error), isRetryable: error.isRetryable, transport: error,
+            hint: handshakeHint(for: error) ?? hint(for: error), isRetryable: error.isRetryable, transport: error,
             details: details)
     }
 
@@ -130,7 +130,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         switch error.code {
         case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
         case .notConnectedToInternet: "set waits_for_connectivity to true to wait until the network is available"
-        case .cannotConnectToHost: "check the port, and that the server is running"
+        case .cannotConnectToHost: connectionHint(for: error.message)
         case .timedOut where error.wait != nil:
             switch error.wait?.obstacle {
             case "total": "wait longer, or raise limits.total_connections"
@@ -139,10 +139,12 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
             }
         case .timedOut where error.timeout == "connect":
             "the host did not respond: check the address, or raise connect_timeout_ms"
-        case .timedOut where error.timeout == "resource": "raise resource_timeout_ms"
+        case .timedOut where error.timeout == "resource": "raise resource_timeout_ms (--timeout)"
         case .timedOut where error.timeout == "body": "send the body sooner, or raise timeout_ms"
         case .timedOut: "raise timeout_ms if the origin is expected to be silent for that long"
-        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
+        case .serverCertificateHasBadDate, .serverCertificateNotYetValid: datesHint
+        case .serverCertificateUntrusted where error.message.contains("subject name"): otherHostHint
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
             "set trust.ca_file (--cacert) to the file of the certificate authority, or disable the check with trust.verify false (--insecure)"
         case .clientCertificateRequired: "set client_certificate (--cert) to the file of a certificate and its key"
         case .clientCertificateExpired: "renew the certificate, or check the clock of this machine"
@@ -158,8 +160,31 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The hint for a server whose TLS is weaker than the settings allow, by OpenSSL's texts; `nil` for other failures.
-    private static func weaknessHint(for error: TransportError) -> String? {
+    /// The hint for a certificate whose dates are wrong.
+    static var datesHint: String {
+        "check the clock of this machine; if it is right, the server needs a new certificate"
+    }
+
+    /// The hint for a certificate of another host.
+    static var otherHostHint: String {
+        "use a host that the certificate names, and addresses (--connect-to, --resolve) if that host has another address; or leave out this check with an evaluator that has validate_host false"
+    }
+
+    /// The hint for a connection that was not made, by the text of libcurl or of the Unix socket.
+    private static func connectionHint(for text: String) -> String {
+        if text.contains("bind to") || text.contains("Cannot assign requested address") {
+            return "check addresses.interface or local_address (--interface): 'ip address' shows what this machine has"
+        }
+        if text.hasPrefix("connect /") { return "check the path of the Unix socket, and that the server is running" }
+        if text == "Could not connect to server" {
+            return
+                "check the port, that the server is running, and that the URL's address is of addresses.family (-4, -6)"
+        }
+        return "check the port, and that the server is running"
+    }
+
+    /// The hint for a server whose TLS does not suit the settings, by OpenSSL's texts; `nil` for other failures.
+    private static func handshakeHint(for error: TransportError) -> String? {
         guard error.code == .secureConnectionFailed || error.code == .serverCertificateUntrusted else { return nil }
         let text = error.message
         if text.contains("too weak") || text.contains("too small") {
@@ -170,8 +195,15 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
             "legacy sigalg", "no protocols available", "unsupported protocol", "alert protocol version",
             "wrong ssl version",
         ]
-        guard texts.contains(where: text.contains) else { return nil }
+        if texts.contains(where: text.contains) {
+            return
+                "the server accepts other versions of TLS: set tls.min_version and max_version (--tlsv1.0 to --tlsv1.3, --tls-max), and for TLS 1.0 and 1.1 also tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0"
+        }
+        if text.contains("wrong version number") {
+            return "the answer is not TLS: check the port, or use http://"
+        }
+        guard text.contains("alert handshake failure") else { return nil }
         return
-            "the server may accept other versions of TLS than 1.2 and 1.3: set tls.min_version (--tlsv1.0), and tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0, which TLS 1.0 and 1.1 require"
+            "the server accepts none of the ciphers: check tls.ciphers and tls13_ciphers (--ciphers, --tls13-ciphers)"
     }
 }

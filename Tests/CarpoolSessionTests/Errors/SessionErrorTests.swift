@@ -10,7 +10,20 @@ struct SessionErrorTests {
         (TransportError(.timedOut, "", timeout: "idle"), "timeout_ms"),
         (TransportError(.serverCertificateUntrusted, ""), "trust.ca_file"),
         (TransportError(.serverCertificateHasUnknownRoot, ""), "trust.ca_file"),
-        (TransportError(.serverCertificateHasBadDate, ""), "trust.ca_file"),
+        (TransportError(.serverCertificateHasBadDate, ""), "clock"),
+        (TransportError(.serverCertificateNotYetValid, ""), "clock"),
+        (
+            TransportError(
+                .serverCertificateUntrusted, "no alternative certificate subject name matches target hostname 'a'"),
+            "--connect-to"
+        ),
+        (TransportError(.cannotConnectToHost, "Couldn't bind to interface 'nope0' with errno 19"), "--interface"),
+        (TransportError(.cannotConnectToHost, "bind failed: Cannot assign requested address"), "--interface"),
+        (TransportError(.cannotConnectToHost, "connect /run/x.sock: No such file or directory"), "Unix socket"),
+        (TransportError(.cannotConnectToHost, "Could not connect to server"), "family"),
+        (TransportError(.secureConnectionFailed, "SSL routines::wrong version number"), "http://"),
+        (TransportError(.secureConnectionFailed, "SSL routines::sslv3 alert handshake failure"), "ciphers"),
+        (TransportError(.secureConnectionFailed, "SSL routines::tlsv1 alert protocol version"), "max_version"),
         (TransportError(.dataLengthExceedsMaximum, "", isDecodedTooLarge: true), "max_ratio"),
         (TransportError(.dataLengthExceedsMaximum, ""), "head"),
     ]
