@@ -74,6 +74,25 @@ def test_resolve_of_every_host(client: carpool.Client, origin: ScriptedOrigin) -
     assert perform(client, f"http://any.example:{number}/", addresses=addresses)["outcome"]["ok"]
 
 
+def test_resolve_of_an_ipv6_address(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    """An entry that libcurl cannot read must not be left out: the request would go to the real address."""
+    number = port(origin.url)
+    addresses = {"resolve": [f"[::1]:{number}:127.0.0.1"]}
+    if client.call("daemon.info")["libcurl"]["profile"] == "multiplex":
+        assert perform(client, f"http://[::1]:{number}/", addresses=addresses)["outcome"]["ok"]
+    else:
+        with pytest.raises(carpool.InvalidParamsError):
+            perform(client, f"http://[::1]:{number}/", addresses=addresses)
+
+
+def test_the_last_entry_of_a_host_counts(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    number = port(origin.url)
+    url = f"http://split.example:{number}/"
+    entries = [f"split.example:{number}:127.0.0.9", f"split.example:{number}:127.0.0.1"]
+    assert perform(client, url, addresses={"resolve": entries})["outcome"]["ok"]
+    assert not perform(client, url, addresses={"resolve": entries[::-1]})["outcome"]["ok"]
+
+
 def test_resolve_tries_the_addresses_in_order(client: carpool.Client, origin: ScriptedOrigin) -> None:
     number = port(origin.url)
     addresses = {"resolve": [f"split.example:{number}:127.0.0.9,127.0.0.1"]}
@@ -154,6 +173,8 @@ def test_a_request_s_own_addresses_replace_those_of_its_session(
         ({"resolve": ["a.example:80:127.0.0.1", "a.example:0:127.0.0.1"]}, "params.addresses.resolve[1]"),
         ({"resolve": ["a.example:65536:127.0.0.1"]}, "params.addresses.resolve[0]"),
         ({"resolve": ["-a.example:80"]}, "params.addresses.resolve[0]"),
+        ({"resolve": ["a.example:80:127.0.0.1", "-a.example:80:127.0.0.1"]}, "params.addresses.resolve[1]"),
+        ({"resolve": ["+a.example:80:127.0.0.1"]}, "params.addresses.resolve[0]"),
         ({"resolve": ["a b:80:127.0.0.1"]}, "params.addresses.resolve[0]"),
         ({"resolve": ["a\r\n.example:80:127.0.0.1"]}, "params.addresses.resolve[0]"),
         ({"resolve": ["a.example:80:" + ",".join(["127.0.0.1"] * 17)]}, "params.addresses.resolve[0]"),

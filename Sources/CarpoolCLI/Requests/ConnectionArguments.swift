@@ -1,7 +1,6 @@
 internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
-internal import CarpoolSystem
 
 /// The options that say how connections are secured and where they go.
 struct ConnectionArguments: Equatable {

@@ -24,6 +24,8 @@ public struct HostAddresses: Hashable, Sendable {
             throw Refusal(message: "not a host, a port and an address")
         }
         self.host = try AuthorityText.host(host, allowsAny: true)
+        // libcurl removes an entry whose name follows a hyphen.
+        guard !self.host.hasPrefix("-") else { throw Refusal(message: "a host does not begin with a hyphen") }
         self.port = port
         let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count <= HostAddresses.maximumAddresses else {
@@ -40,9 +42,7 @@ public struct HostAddresses: Hashable, Sendable {
     }
 
     /// The entry as curl writes it.
-    public var text: String {
-        "\(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host):\(port):\(addresses.joined(separator: ","))"
-    }
+    public var text: String { "\(host):\(port):\(addresses.joined(separator: ","))" }
 }
 
 /// A host and port in place of another, as curl's `--connect-to` writes them: `host:port:other-host:other-port`.

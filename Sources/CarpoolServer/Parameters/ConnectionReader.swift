@@ -39,9 +39,7 @@ enum ConnectionReader {
         _ json: JSON, path: String, socket: UnixSocketOrigin?
     ) throws(RPCError) -> ConnectionAddresses? {
         let addresses = ConnectionAddresses(
-            resolve: try entries(json["resolve"], path: "\(path).resolve", form: "host:port:address[,address]") {
-                text throws(HostAddresses.Refusal) in try HostAddresses(text)
-            },
+            resolve: try resolve(json["resolve"], path: "\(path).resolve"),
             connectTo: try entries(json["connect_to"], path: "\(path).connect_to", form: "host:port:host:port") {
                 text throws(HostAddresses.Refusal) in try HostReplacement(text)
             },
@@ -49,6 +47,20 @@ enum ConnectionReader {
             localAddress: try localAddress(json, path: "\(path).local_address"),
             family: json["family"]?.string.flatMap(ConnectionAddresses.Family.init(rawValue:)), socket: socket)
         return addresses.isEmpty ? nil : addresses
+    }
+
+    private static func resolve(_ json: JSON?, path: String) throws(RPCError) -> [HostAddresses] {
+        let form = "host:port:address[,address]"
+        let entries = try entries(json, path: path, form: form) { text throws(HostAddresses.Refusal) in
+            try HostAddresses(text)
+        }
+        // Older versions refuse the whole list for such an entry.
+        if CurlLibrary.profile == .http1, let index = entries.firstIndex(where: { $0.host.hasPrefix("[") }) {
+            throw .invalidParams(
+                path: "\(path)[\(index)]", message: "libcurl \(CurlLibrary.version) cannot replace an IPv6 address",
+                expected: "an entry of connect_to, or libcurl 8.14.1")
+        }
+        return entries
     }
 
     private static func entries<Entry>(
