@@ -124,6 +124,12 @@ public enum Bytes {
         result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock)
     }
 
+    /// Sends once to a socket, without waiting whatever its mode, and without SIGPIPE.
+    static func sendWithoutWaiting(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        return result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, flags) }, zero: .wouldBlock)
+    }
+
     /// Sends once to a Unix socket, with a descriptor that the peer gets with the first byte (SCM_RIGHTS, unix(7)).
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: Int32) -> IOResult {
         result(

@@ -251,6 +251,32 @@ def test_a_connected_socket_is_one_connection(wire: Wire) -> None:
     join([thread])
 
 
+def test_a_connected_socket_in_blocking_mode_stops_nothing(wire: Wire, client: carpool.Client) -> None:
+    """The client shares the socket, and can make it block at any time: the loop must not read or write it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, ours.makefile("rb") as stream:
+        message = {
+            "jsonrpc": "2.0", "id": 1, "method": "request.perform",
+            "params": {
+                "url": "http://service.example/", "method": "POST", "body": {"text": "x" * 200_000},
+                "addresses": {"unix_socket": {"fd": 0}},
+            },
+        }  # fmt: skip
+        send_with(wire, message, theirs)
+        read_head(stream)
+        theirs.setblocking(True)
+        assert client.call("daemon.ping")["pong"]
+        stream.read(200_000)
+        ours.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        for _ in range(10):
+            assert client.call("daemon.ping")["pong"]
+            ours.sendall(b"y" * 100_000)
+        record = wire.result(1)
+        assert record["outcome"]["ok"], record
+        assert record["attempts"][-1]["metrics"][-1]["response_body_bytes"] == 1_000_000
+        assert theirs.getblocking()
+
+
 @pytest.mark.parametrize(
     ("addresses", "path"),
     [

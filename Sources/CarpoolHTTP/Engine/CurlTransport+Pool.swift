@@ -99,8 +99,10 @@ extension CurlTransport {
 
     /// Makes a connection of a socket that is connected already.
     func adopt(_ socket: ConnectedSocket, pool: OriginPool) -> OriginConnection? {
-        let descriptor = fcntl(socket.file.raw, F_DUPFD_CLOEXEC, 0)
-        return descriptor < 0 ? nil : connections.add(descriptor, pool: pool)
+        guard let (relay, descriptor) = socket.connect(loop) else { return nil }
+        let connection = connections.add(descriptor, pool: pool)
+        connection.relay = relay
+        return connection
     }
 
     /// Closes the remaining connection attempts of a transfer that has a connection or has ended. Older versions of

@@ -86,8 +86,7 @@ extension CurlTransfer {
             connectAttempts.append(attempt)
             return attempt.descriptor
         case .connected(let socket):
-            guard !socket.isUsed, let attempt = transport.adopt(socket, pool: pool) else { return -1 }
-            socket.isUsed = true
+            guard let attempt = transport.adopt(socket, pool: pool) else { return -1 }
             connectAttempts.append(attempt)
             return attempt.descriptor
         }

@@ -86,6 +86,8 @@ final class ConnectionTable {
     private func remove(_ connection: OriginConnection) {
         count -= 1
         if connection.idleSince != nil { idle -= 1 }
+        connection.relay?.end()
+        connection.relay = nil
         let pool = connection.pool
         pool.connections.removeAll { $0 === connection }
         if pool.connections.isEmpty { emptyPools.append(pool) }

@@ -28,6 +28,8 @@ final class OriginConnection {
     private(set) var endpoints: Endpoints?
     /// libcurl's number of a connection over a Unix socket; `nil` for others.
     private(set) var number: Int64?
+    /// Moves its bytes to and from the socket that a caller has passed; `nil` for others.
+    var relay: SocketRelay?
     /// The events that libcurl waits for; none while the connection is idle.
     var interest: Interest = []
     /// Whether the socket's events are ignored for a while (``BusyLoopGuard``).

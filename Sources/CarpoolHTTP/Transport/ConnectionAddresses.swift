@@ -14,7 +14,7 @@ public final class ConnectionAddresses: Hashable, @unchecked Sendable {
         case ipv6
     }
 
-    /// The addresses of hosts, in place of the resolver's; the first entry for a host and port counts.
+    /// The addresses of hosts, in place of the resolver's; the last entry for a host and port counts.
     public let resolve: [HostAddresses]
     /// The hosts and ports to which connections are made, in place of the URL's; the first entry that matches counts.
     public let connectTo: [HostReplacement]
@@ -100,14 +100,29 @@ public enum UnixSocketOrigin: Hashable, Sendable {
 
 /// A connected stream socket that a caller has passed. Equal only to itself.
 ///
-/// `@unchecked Sendable` because only the transport's loop changes it.
+/// `@unchecked Sendable` because only the transport's loop uses it.
 public final class ConnectedSocket: Hashable, @unchecked Sendable {
-    let file: WorkerFile
-    /// Whether it has become a connection: what follows on another one would not reach the same peer.
-    var isUsed = false
+    /// `nil` once it has become a connection, since what follows on another one would not reach the same peer; and once
+    /// it was closed.
+    private var file: WorkerFile?
+    private let worker: WorkerAccess
 
     /// Takes over a socket.
-    public init(_ file: WorkerFile) { self.file = file }
+    /// - Parameter worker: reads and writes it.
+    public init(_ file: WorkerFile, worker: WorkerAccess) {
+        self.file = file
+        self.worker = worker
+    }
+
+    /// Starts a connection, once; `nil` if it was started before, or there are no more descriptors.
+    func connect(_ loop: EventLoop) -> (relay: SocketRelay, descriptor: Int32)? {
+        guard let file, let started = SocketRelay.start(file, loop: loop, worker: worker) else { return nil }
+        self.file = nil
+        return started
+    }
+
+    /// Closes it, unless it has become a connection, which is closed with its request.
+    public func close() { file = nil }
 
     /// Whether it is the same socket.
     public static func == (a: ConnectedSocket, b: ConnectedSocket) -> Bool { a === b }

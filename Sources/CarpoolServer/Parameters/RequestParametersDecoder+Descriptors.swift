@@ -65,7 +65,7 @@ extension RequestParametersDecoder {
             throw .invalidParams(
                 path: "\(path).fd", message: "not a socket", expected: "a connected stream socket")
         }
-        return .connected(ConnectedSocket(descriptor))
+        return .connected(ConnectedSocket(descriptor, worker: worker))
     }
 
     private enum Opened {

@@ -228,6 +228,7 @@ extension Request {
     /// Drops what only sending needs, and calls the completions.
     func markFinished() {
         transfer = nil
+        if case .connected(let socket)? = parameters.options.addresses.value?.socket { socket.close() }
         releaseBodies()
         callHeadCompletions()
         let completions = completions

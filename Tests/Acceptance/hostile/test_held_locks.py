@@ -137,3 +137,25 @@ def test_a6_a_client_that_leaves_during_a_held_read(daemon: Daemon, origin: Scri
                 assert other.call("daemon.ping")["pong"]
         held.release()
         eventually(lambda: not held.is_open_in(daemon))
+
+
+@pytest.mark.parametrize("held", ["unix", "tcp"], indirect=True)
+def test_a6_a_connected_socket_whose_lock_is_held_holds_no_turn(
+    daemon: Daemon, origin: ScriptedOrigin, held: Held
+) -> None:
+    """The socket is the connection of a request: `unix_socket` of `addresses`."""
+    url = origin.on("/", lambda exchange: exchange.reply(200))
+    with daemon.wire() as wire, daemon.wire() as other:
+        with bounded_turns(daemon):
+            params = {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}}
+            message = {"jsonrpc": "2.0", "id": 900, "method": "request.submit", "params": params}
+            socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [held.read])
+            request = wire.answer(900)["result"]["request"]
+            eventually(lambda: reads(other))
+            for _ in range(20):
+                assert other.call("daemon.ping")["pong"]
+                assert other.call("request.perform", url=url)["outcome"]["ok"]
+            wire.call("request.cancel", request=request)
+            assert wire.call("request.wait", request=request)["outcome"]["error"]["name"] == "explicitly_cancelled"
+        held.release()
+        eventually(lambda: not reads(other) and not held.is_open_in(daemon))
