@@ -203,3 +203,11 @@ def test_draining_refuses_new_requests_and_finishes_the_old(daemon: Daemon, orig
         assert wire.result(call)["body"]["text"] == "released"
         assert wire.is_ended()
     assert daemon.process.wait(10) == 0
+
+
+def test_a_misspelled_session_is_answered_with_the_nearest_name(client: carpool.Client) -> None:
+    client.call("session.create", name="reports")
+    with pytest.raises(carpool.RPCError) as caught:
+        client.get("http://127.0.0.1:1/", session="reprots")
+    assert (caught.value.name, caught.value.data["did_you_mean"]) == ("session.not_found", "reports")
+    assert caught.value.hint == "Did you mean reports?"

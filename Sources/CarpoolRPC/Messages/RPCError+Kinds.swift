@@ -42,9 +42,16 @@ extension RPCError {
     public static func invalidParams(
         path: String, message: String, expected: String? = nil, didYouMean: String? = nil
     ) -> RPCError {
-        RPCError(.invalidParams, "Invalid params: \(path): \(message)").with("path", path).with("expected", expected)
-            .suggesting(didYouMean)
+        var error = RPCError(.invalidParams, "Invalid params: \(path): \(message)").with("path", path)
+            .with("expected", expected)
+        // Clients show message and hint. Long lists are for programs.
+        if let expected, expected.utf8.count <= maximumHint, !message.contains(expected) {
+            error.hint = "Expected: \(expected)."
+        }
+        return error.suggesting(didYouMean)
     }
+
+    private static var maximumHint: Int { 200 }
 
     /// A parameter does not match its schema.
     public static func invalidParams(_ error: JSONError) -> RPCError {
@@ -161,7 +168,7 @@ extension RPCError {
     /// No session has this name.
     public static func sessionNotFound(_ session: String, didYouMean: String? = nil) -> RPCError {
         RPCError(.sessionNotFound, "no such session: \(shortened(session))").with("session", shortened(session))
-            .with("did_you_mean", didYouMean)
+            .suggesting(didYouMean)
     }
 
     /// No client has this name.

@@ -214,7 +214,7 @@ extension RPCErrorKind {
     /// 1301
     public static let fileCannotOpen = RPCErrorKind(
         1301, "file.cannot_open", "The daemon cannot open a file that the call names.",
-        "Correct the path: it is absolute, and the daemon opens it with its own permissions.",
+        "Check that it is a regular file, and that the daemon's user may read it. Paths are absolute.",
         members: [
             .required("path", .string, "The path."),
             .required("errno", .integer, "The kernel's error number, see errno(3)."),

@@ -73,6 +73,12 @@ struct SessionTable {
         return users[uid]?.named[name]
     }
 
+    /// The names of a user's sessions, sorted, for suggestions; none if comparing all of them would take long.
+    func names(of uid: UInt32) -> [String] {
+        guard let named = users[uid]?.named, named.count <= 64 else { return [] }
+        return named.keys.sorted()
+    }
+
     /// Adds a session under a name that is free.
     mutating func insert(_ entry: Entry, of uid: UInt32) {
         guard let user = users[uid], user.named.updateValue(entry, forKey: entry.session.name) == nil else { return }

@@ -52,7 +52,9 @@ final class SessionService {
         let uid = client.uid
         guard let json, !json.isString("default") else { return standard(of: uid) }
         let name = json.string ?? ""
-        guard let entry = table.entry(name, of: uid) else { throw .sessionNotFound(name) }
+        guard let entry = table.entry(name, of: uid) else {
+            throw .sessionNotFound(name, didYouMean: NearestName.find(name, among: table.names(of: uid)))
+        }
         return entry.session
     }
 
