@@ -21,7 +21,7 @@ public struct HostAddresses: Hashable, Sendable {
     /// Parses the text of one entry.
     public init(_ text: String) throws(Refusal) {
         guard let (host, port, rest) = AuthorityText.split(text), let host, let port, !rest.isEmpty else {
-            throw Refusal(message: "not a host, a port and an address")
+            throw Refusal(message: "not a host, a port and an address: \(String(text.prefix(64)).debugDescription)")
         }
         self.host = try AuthorityText.host(host, allowsAny: true)
         // libcurl removes an entry whose name follows a hyphen.
@@ -60,7 +60,10 @@ public struct HostReplacement: Hashable, Sendable {
     public init(_ text: String) throws(HostAddresses.Refusal) {
         guard let (host, port, rest) = AuthorityText.split(text),
             let (targetHost, targetPort, end) = AuthorityText.split(rest), end.isEmpty
-        else { throw HostAddresses.Refusal(message: "not two hosts, each with a port") }
+        else {
+            throw HostAddresses.Refusal(
+                message: "not two hosts, each with a port: \(String(text.prefix(64)).debugDescription)")
+        }
         self.host = try host.map { text throws(HostAddresses.Refusal) in try AuthorityText.host(text) }
         self.port = port
         self.targetHost = try targetHost.map { text throws(HostAddresses.Refusal) in try AuthorityText.host(text) }

@@ -7,11 +7,15 @@ internal import Glibc
 extension RPCError {
     /// A path that was not opened.
     static func cannotOpen(_ failure: RegularFile.Failure, path: String) -> RPCError {
-        var error = RPCError.cannotOpen(
-            path: path, errno: Int(failure.reason.code), reason: failure.reason.reason)
+        var reason = failure.reason.reason
+        if case .notRegular(let error) = failure, error.code == EINVAL { reason = "not a regular file" }
+        var error = RPCError.cannotOpen(path: path, errno: Int(failure.reason.code), reason: reason)
         if case .ofThisProcess = failure {
             error.hint =
                 "below /proc and /dev/fd the path means the daemon's own open files: pass a descriptor with the call (\"fd\"), or name the file itself"
+        }
+        if case .notRegular(let reason) = failure, reason.code == EISDIR {
+            error.hint = "Name a file. Only ca_path of trust takes a directory (--capath)."
         }
         return error
     }
@@ -37,7 +41,7 @@ extension RPCError {
         case .tooLarge(let bytes):
             .invalidParams(path: place, message: "the file has \(bytes) bytes", expected: expected)
         case .noCertificate:
-            .invalidParams(path: place, message: "holds no certificate", expected: expected)
+            .invalidParams(path: place, message: "holds no certificate in PEM", expected: expected)
         case .badCertificate(let number):
             .invalidParams(path: place, message: "certificate \(number) cannot be read", expected: expected)
         }

@@ -87,10 +87,12 @@ struct TrustMaterialFiles {
         switch names.kind {
         case .authorities: return .authorities(try authorities(names))
         case .lists:
-            guard let source = names.sources.first else { throw TrustMaterialFiles.refusal(.empty, at: names.place) }
+            guard let source = names.sources.first else {
+                throw TrustMaterialFiles.refusal(.empty, "revocation list", at: names.place)
+            }
             let bytes = try content(source)
             return .lists(
-                try TrustMaterialFiles.parsing(source.place) { () throws(TrustMaterialError) in
+                try TrustMaterialFiles.parsing("revocation list", source.place) { () throws(TrustMaterialError) in
                     try CertificateRevocationLists(bytes)
                 })
         case .pins(let acceptsSelfSigned, let performsDefaultValidation, let validatesHost):
@@ -103,7 +105,9 @@ struct TrustMaterialFiles {
     }
 
     private func authorities(_ names: TrustMaterialNames) throws(Refusal) -> TrustedAuthorities {
-        guard let source = names.sources.first else { throw TrustMaterialFiles.refusal(.empty, at: names.place) }
+        guard let source = names.sources.first else {
+            throw TrustMaterialFiles.refusal(.empty, "certificate", at: names.place)
+        }
         let bytes = try content(source)
         do throws(TrustStore.Failure) {
             let store = try TrustStore.make(pem: bytes, known: known)
@@ -117,34 +121,35 @@ struct TrustMaterialFiles {
         var certificates: [X509Certificate] = []
         for source in names.sources {
             let bytes = try content(source)
-            certificates += try TrustMaterialFiles.parsing(source.place) { () throws(TrustMaterialError) in
-                try X509Certificate.parse(bytes)
+            certificates += try TrustMaterialFiles.parsing("certificate", source.place) {
+                () throws(TrustMaterialError) in try X509Certificate.parse(bytes)
             }
             guard certificates.count <= CertificatePins.maximumCount else {
-                throw TrustMaterialFiles.refusal(.tooMany(limit: CertificatePins.maximumCount), at: source.place)
+                throw TrustMaterialFiles.refusal(
+                    .tooMany(limit: CertificatePins.maximumCount), "certificate", at: source.place)
             }
         }
         return certificates
     }
 
     private static func parsing<Value>(
-        _ place: String, _ body: () throws(TrustMaterialError) -> Value
+        _ kind: String, _ place: String, _ body: () throws(TrustMaterialError) -> Value
     ) throws(Refusal) -> Value {
-        do throws(TrustMaterialError) { return try body() } catch { throw refusal(error, at: place) }
+        do throws(TrustMaterialError) { return try body() } catch { throw refusal(error, kind, at: place) }
     }
 
-    private static func refusal(_ error: TrustMaterialError, at place: String) -> Refusal {
+    /// - Parameter kind: what is read, in the singular.
+    private static func refusal(_ error: TrustMaterialError, _ kind: String, at place: String) -> Refusal {
         let message =
             switch error {
             case .tooLarge(let limit): "more than \(limit) bytes"
-            case .empty: "holds nothing that can be used"
-            case .unreadable(let number): "number \(number) cannot be read"
+            case .empty: "holds no \(kind)"
+            case .unreadable(let number): "\(kind) \(number) cannot be read"
             case .tooMany(let limit): "more than \(limit) entries"
             case .unsupportedList(let number):
                 "list \(number) is a delta list, an indirect one, one of some reasons, or has unknown critical extensions"
             }
-        return Refusal(
-            error: .invalidParams(path: place, message: message, expected: "certificates or lists, PEM or DER"))
+        return Refusal(error: .invalidParams(path: place, message: message, expected: "\(kind)s, PEM or DER"))
     }
 
     // MARK: Sources

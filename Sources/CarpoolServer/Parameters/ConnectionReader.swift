@@ -22,8 +22,10 @@ enum ConnectionReader {
                 ? TLSSettings.isKnown(ciphers: list) : TLSSettings.isKnown(cipherSuites: list)
             guard isKnown else {
                 throw .invalidParams(
-                    path: "\(path).\(name)", message: "OpenSSL knows no cipher of this list",
-                    expected: "a list as the command openssl ciphers takes it")
+                    path: "\(path).\(name)", message: "the list has no cipher that is used here",
+                    expected: name.description == "ciphers"
+                        ? "ciphers of TLS 1.2 and older as 'openssl ciphers' takes them, not DHE; those of TLS 1.3 are tls13_ciphers"
+                        : "cipher suites of TLS 1.3 such as TLS_AES_256_GCM_SHA384, separated by colons")
             }
         }
         return settings
@@ -40,7 +42,10 @@ enum ConnectionReader {
     ) throws(RPCError) -> ConnectionAddresses? {
         let addresses = ConnectionAddresses(
             resolve: try resolve(json["resolve"], path: "\(path).resolve"),
-            connectTo: try entries(json["connect_to"], path: "\(path).connect_to", form: "host:port:host:port") {
+            connectTo: try entries(
+                json["connect_to"], path: "\(path).connect_to",
+                form: "host:port:other-host:other-port, each of which may be empty"
+            ) {
                 text throws(HostAddresses.Refusal) in try HostReplacement(text)
             },
             interface: try interface(json["interface"], path: "\(path).interface"),

@@ -45,6 +45,10 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         let searched = text.utf8.first == UInt8(ascii: "[") ? text.firstIndex(of: "]") : text.startIndex
         guard let start = searched, let colon = text[start...].firstIndex(of: ":") else { return (text, nil) }
         let digits = text[text.index(after: colon)...]
+        guard !digits.hasPrefix("//"), !digits.contains(":") else {
+            let shown = String(text.prefix(64)).debugDescription
+            throw Refusal(message: "not a host, or an IPv6 address without brackets: \(shown)")
+        }
         guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(digits), port > 0 else {
             throw Refusal(message: "not a port from 1 to 65535: \(String(digits.prefix(64)).debugDescription)")
         }
