@@ -32,6 +32,18 @@ struct Outcome {
         let name = error?["name"]?.string ?? "unknown"
         let message = error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")"
         let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
-        return Failure(isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: error?["hint"]?.string)
+        let hint = name.hasSuffix(".cannot_find_host") ? hostHint : nil
+        return Failure(
+            isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: hint ?? error?["hint"]?.string)
+    }
+
+    /// The hint for a host without an address, if the options have other addresses.
+    private var hostHint: String? {
+        let connection = request.connection
+        let entries = connection.resolve + connection.connectTo
+        guard let entry = entries.first else { return nil }
+        let option = connection.resolve.isEmpty ? "--connect-to" : "--resolve"
+        return
+            "check that '\(entry)' has the host and port of the URL, since \(option) applies to no other, and the spelling of hosts"
     }
 }

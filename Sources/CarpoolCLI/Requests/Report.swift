@@ -19,7 +19,8 @@ struct Report {
         if let status = hop["status"]?.int { parts.append("status \(status)") }
         if let version = hop["http_version"]?.string { parts.append(version) }
         if let connection = hop["connection"]?.integer {
-            parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new")")
+            let reason = hop["new_connection"]?.string.map { " (\($0))" } ?? ""
+            parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new\(reason)")")
         }
         if let remote = hop["remote"]?.string { parts.append("to \(remote)") }
         if let tls = hop["tls"]?["version"]?.string { parts.append(tls) }

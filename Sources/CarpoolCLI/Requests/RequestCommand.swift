@@ -27,7 +27,9 @@ extension RequestCommand {
         }
     }
 
-    static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode { try RequestRunner(arguments).run() }
+    static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        try Failure.naming { () throws(Failure) in try RequestRunner(arguments).run() }
+    }
 }
 
 /// A request command that sends a body: `post`, `put`, `patch` or `delete`.

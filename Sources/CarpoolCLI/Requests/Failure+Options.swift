@@ -1,0 +1,27 @@
+internal import CarpoolJSON
+
+extension Failure {
+    /// The parameters that options set, longer names first where one contains another.
+    private static let options: [(parameter: String, option: String)] = [
+        (".trust.ca_file", "--cacert"), (".trust.ca_path", "--capath"), (".revocation.crl_file", "--crlfile"),
+        (".public_keys.", "--pinnedpubkey"), (".tls.ciphers", "--ciphers"), (".tls.tls13_ciphers", "--tls13-ciphers"),
+        (".tls.max_version", "--tls-max"), (".addresses.resolve", "--resolve"),
+        (".addresses.connect_to", "--connect-to"), (".addresses.interface", "--interface"),
+        (".addresses.local_address", "--interface"), (".addresses.unix_socket", "--unix-socket"),
+    ]
+
+    /// The failure with the name of the option in place of the path of its parameter.
+    var namingOption: Failure {
+        let prefix = "Invalid params: params."
+        guard let message, message.hasPrefix(prefix), let end = message.dropFirst(prefix.count).firstRange(of: ": ")
+        else { return self }
+        let path = message[..<end.lowerBound]
+        guard let known = Failure.options.first(where: { path.contains($0.parameter) }) else { return self }
+        return Failure(code, "\(known.option): \(message[end.upperBound...])", hint: hint)
+    }
+
+    /// Runs a request; its failure names the option and not the parameter.
+    static func naming<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        do throws(Failure) { return try body() } catch { throw error.namingOption }
+    }
+}
