@@ -43,12 +43,10 @@ extension CurlTransport {
         return new
     }
 
-    /// Without TLS there is no trust and no negotiation.
-    private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
-        var partition = request.partition
-        partition.host = request.differentHost
+    func multiKey(for request: TransportRequest) -> MultiHandle.Key {
+        let partition = request.connectionPartition
         guard request.url.origin.scheme == "https" else {
-            return MultiHandle.Key(partition: partition.withoutTLS, httpProtocol: .http1, isLong: request.isLong)
+            return MultiHandle.Key(partition: partition, httpProtocol: .http1, isLong: request.isLong)
         }
         let httpProtocol: MultiHandle.HTTPProtocol =
             switch (request.httpVersion, CurlLibrary.profile) {

@@ -23,6 +23,13 @@ extension CurlTransport {
         return result
     }
 
+    /// The connections that a request could share. Opens none.
+    public func connections(for request: TransportRequest) -> PoolLoad {
+        let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
+        guard let pool = pools[key] else { return PoolLoad() }
+        return PoolLoad(pool.statistics(queue))
+    }
+
     /// The totals of the pool. Connections are few and counted here; the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {
         var result = PoolLoad()

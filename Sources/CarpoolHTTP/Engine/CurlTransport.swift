@@ -85,6 +85,9 @@ public final class CurlTransport: Transport {
 
     // MARK: Transport
 
+    /// The file of the system's certificate authorities.
+    public var authoritiesPath: String { configuration.authoritiesPath }
+
     /// Notified of every connection that is opened or closed; retained, so it must not hold the transport.
     public var connectionObserver: (any ConnectionObserver)? {
         get { connections.observer }

@@ -52,5 +52,5 @@ public struct ConnectionPartition: Hashable, Sendable {
     }
 
     /// The settings that are not the default, by their names in requests, and `host` for another `Host`.
-    var differences: [String] { (settings?.values.differences ?? []) + (host == nil ? [] : ["host"]) }
+    public var differences: [String] { (settings?.values.differences ?? []) + (host == nil ? [] : ["host"]) }
 }

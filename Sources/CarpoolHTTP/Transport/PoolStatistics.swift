@@ -74,3 +74,14 @@ public struct OriginStatistics: Sendable {
         self.user = user
     }
 }
+
+extension PoolLoad {
+    /// The load of one origin.
+    init(_ origin: OriginStatistics) {
+        origins = 1
+        connections = origin.connections
+        idle = origin.idle
+        active = origin.active
+        queued = origin.queued
+    }
+}

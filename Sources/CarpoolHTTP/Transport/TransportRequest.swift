@@ -69,6 +69,13 @@ extension TransportRequest {
         return host == "\(origin.host):\(origin.port)" || isDefault && host == origin.host ? nil : host
     }
 
+    /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.
+    public var connectionPartition: ConnectionPartition {
+        var partition = url.origin.scheme == "https" ? partition : partition.withoutTLS
+        partition.host = differentHost
+        return partition
+    }
+
     /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the
     /// encoded bytes.
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }

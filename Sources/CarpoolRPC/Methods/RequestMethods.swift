@@ -2,13 +2,16 @@ internal import CarpoolJSON
 
 /// `request.*`: making, reading, waiting for and ending requests.
 enum RequestMethods {
-    static let all: [Method] = [submit, perform, get, wait, response, list] + control + streams + [dismiss]
+    static let all: [Method] =
+        [submit, perform, explain, get, wait, response, list] + control + streams + [dismiss]
 
     /// Errors when a request is made, before anything is sent.
     private static let makingErrors: [RPCErrorKind] =
-        [
-            .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView,
-        ] + RPCErrorKind.ofClientCertificates
+        [.sessionNotFound, .keyConflict, .queueFull, .draining] + readingErrors
+
+    /// Errors of the files that a request names.
+    static let readingErrors: [RPCErrorKind] =
+        [.fileCannotOpen, .fileNotOwner, .fileOtherView] + RPCErrorKind.ofClientCertificates
 
     private static let submit = Method(
         "request.submit", role: .submit, "Makes a request, and answers at once with its name.",

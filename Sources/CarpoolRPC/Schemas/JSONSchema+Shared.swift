@@ -61,7 +61,7 @@ extension JSONSchema {
                 "resolve", .array(of: .string(maxBytes: 1_024), count: 0...64),
                 """
                 Addresses of hosts, in place of those of their names: `host:port:address[,address]`, as curl's `--resolve`. \
-                The host `*` is every host.
+                The host `*` is every host without an entry of its own. Of several entries for a host and port the last one counts.
                 """),
             .optional(
                 "connect_to", .array(of: .string(maxBytes: 1_024), count: 0...64),

@@ -11,6 +11,7 @@ enum HandlerTable {
         [
             RPCHandlers(document: services.document).table, clients(services).table,
             DaemonHandlers(services: services).table, sessions(services).table, requests(services).table,
+            explanations(services).table,
             BodyHandlers(requests: services.requests, worker: services.worker, files: services.sessions.files).table,
             StreamHandlers(requests: services.requests, streams: services.streams).table, rawStreams(services).table,
             PoolHandlers(transport: services.transport, configuration: services.configuration).table,
@@ -34,6 +35,13 @@ enum HandlerTable {
     private static func requests(_ services: Services) -> RequestHandlers {
         RequestHandlers(
             requests: services.requests, callFiles: services.callFiles, subscriptions: services.subscriptions)
+    }
+
+    private static func explanations(_ services: Services) -> ExplainHandlers {
+        ExplainHandlers(
+            requests: services.requests, sessions: services.sessions, callFiles: services.callFiles,
+            transport: services.transport, configuration: services.configuration,
+            configurationPath: services.options.configurationPath)
     }
 
     private static func rawStreams(_ services: Services) -> RawStreamHandlers {

@@ -166,7 +166,7 @@ extension Session {
     }
 
     /// The fields of the request: its own, then the session's without those it overrides, then the `User-Agent`.
-    private func fields(_ own: [HTTPField], _ userAgent: HTTPField?) -> [HTTPField] {
+    func fields(_ own: [HTTPField], _ userAgent: HTTPField?) -> [HTTPField] {
         var fields = own
         fields.reserveCapacity(own.count + defaultFields.count + 1)
         // Compared without case and without lower-case copies: most requests have few fields or none.

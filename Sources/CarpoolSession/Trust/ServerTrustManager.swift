@@ -21,10 +21,13 @@ public final class ServerTrustManager: Hashable, Sendable {
     /// The evaluator for an origin; `nil` for the standard check. The name itself comes before a wildcard, a pattern
     /// with a port before one without, and `*` last.
     public func evaluator(for origin: Origin) -> ServerTrustEvaluator? {
-        for pattern in HostPattern.candidates(for: origin) {
-            if let evaluator = evaluators[pattern] { return evaluator }
-        }
+        if let pattern = pattern(for: origin) { return evaluators[pattern] }
         return allHostsMustBeEvaluated ? .missing : nil
+    }
+
+    /// The pattern whose evaluator is used for an origin; `nil` if no pattern has it.
+    public func pattern(for origin: Origin) -> HostPattern? {
+        HostPattern.candidates(for: origin).first { evaluators[$0] != nil }
     }
 
     /// Whether evaluators and setting are equal.

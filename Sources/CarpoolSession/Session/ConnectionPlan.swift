@@ -1,0 +1,63 @@
+public import CarpoolHTTP
+
+/// The settings of the connection that a request would use, and where each of them comes from. Nothing is sent to make
+/// one.
+public struct ConnectionPlan {
+    /// The place where a setting was set.
+    public enum Source: String, Sendable {
+        /// The request's own parameters.
+        case request
+        /// The configuration of the session.
+        case session
+        /// Neither: the default.
+        case standard = "default"
+    }
+
+    /// The request as the transport would get it, without its body and without the changes of adapters.
+    public let request: TransportRequest
+    /// The source of the trust, and of the evaluators.
+    public let trust: Source
+    /// The pattern of the evaluator in force; `nil` if there is none for the host, or there are no evaluators.
+    public let pattern: HostPattern?
+    /// The source of the versions and ciphers of TLS.
+    public let tls: Source
+    /// The source of the client certificate, or of its absence.
+    public let certificate: Source
+    /// The source of the addresses.
+    public let addresses: Source
+    /// The source of the `Host` field.
+    public let host: Source
+}
+
+extension Session {
+    /// Finds the settings of the connection that a request with these parameters would use first; redirects and
+    /// adapters may lead to others. Throws ``SessionError`` if its URL is not one.
+    public func connectionPlan(for parameters: RequestParameters) throws(SessionError) -> ConnectionPlan {
+        var options = parameters.options
+        options.merge(over: configuration.options)
+        let url: HTTPURL
+        do throws(TransportError) { url = try HTTPURL(parameters.url, encoding: options.urlEncoding.value) } catch {
+            throw .invalidURL(parameters.url, error)
+        }
+        var request = TransportRequest(
+            method: parameters.method, url: url, fields: fields(parameters.fields, parameters.userAgent))
+        request.isLong = parameters.kind.isLong
+        request.httpVersion = options.httpVersion.value
+        setPartition(of: &request, options)
+        let common = configuration.options
+        func source<Value>(_ setting: KeyPath<TransferOptions, Setting<Value>>) -> ConnectionPlan.Source {
+            if options[keyPath: setting].isGiven { return .request }
+            return common[keyPath: setting].isGiven ? .session : .standard
+        }
+        return ConnectionPlan(
+            request: request, trust: source(\.trust),
+            pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
+            certificate: source(\.certificate), addresses: source(\.addresses),
+            host: hostSource(parameters.fields))
+    }
+
+    private func hostSource(_ own: [HTTPField]) -> ConnectionPlan.Source {
+        if own.contains(where: { $0.hasName("host") }) { return .request }
+        return defaultFields.contains { $0.hasName("host") } ? .session : .standard
+    }
+}
