@@ -1,4 +1,4 @@
-"""The settings of the connection that a request would use, without sending it."""
+"""The settings of the connection that a request would use, without sending it: request.explain and carpool doctor."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import carpool
 import pytest
 from conftest import StartDaemon
+from harness.command import Run
 from harness.declared import declaring
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
@@ -221,3 +222,29 @@ def test_bad_input_is_refused_as_request_perform_refuses_it(wire: Wire, params: 
         # A URL that is not one is an error of the request, which is not made here.
         assert refusals[0]["data"]["path"] == "params.url"
         assert refusals[1] in refusals[0]["message"]
+
+
+def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Authority) -> None:
+    mine = authority.issue("doctored")
+    done = run(
+        *("doctor", "--cacert", authority.ca_file, "--cert", mine.chain, "--key", mine.key, "--tls-max", "1.2", "-4"),
+        *("--resolve", "api.example:8443:127.0.0.1", "-H", "Host: other.example", URL),
+    )
+    assert done.returncode == 0, done
+    lines = done.stdout.decode().splitlines()
+    assert lines[:4] == [
+        f"url          {URL}",
+        "session      default",
+        f"trust        {authority.ca_file} (command line)",
+        "tls          1.2 to 1.2 (command line)",
+    ]
+    assert lines[4].startswith("certificate  CN=doctored, valid until 20")
+    assert lines[5:] == [
+        "host         other.example (command line)",
+        "address      api.example, port 8443, at 127.0.0.1, only ipv4 (command line)",
+        "connections  0 open, 0 idle; shared only by requests with the same "
+        "trust, tls, client_certificate, addresses, host",
+    ]
+    assert b"nothing is verified (command line)" in run("doctor", "-k", URL).stdout
+    wrong = run("doctor", "--session", "none", URL)
+    assert (wrong.returncode, b"no such session: none" in wrong.stderr) == (1, True)

@@ -3,21 +3,45 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// `carpool doctor`: checks the installation and prints what is wrong and how to fix it. It changes nothing.
+/// `carpool doctor`: checks the installation and prints what is wrong and how to fix it; with a URL, prints the
+/// settings of the connection that a request would use. It sends nothing.
 enum DoctorCommand: Command {
     static let name = "doctor"
-    static let synopsis = "[OPTIONS]"
-    static let summary = "check the installation and print fixes"
-    static let details =
-        "Each line is ok, warn or fail, with a fix where one is known. The exit code is 1 if a line is fail."
+    static let synopsis = "[OPTIONS] [URL]"
+    static let summary = "check the installation, or explain the connection of a request"
+    static let details = """
+        Without a URL: each line is ok, warn or fail, with a fix where one is known. The exit code is 1 if a
+        line is fail. With a URL: each line is a setting of the connection that a request with these options
+        would use, and where it was set. Nothing is sent.
+        """
 
-    static var examples: [String] { ["carpool doctor"] }
+    static var examples: [String] {
+        ["carpool doctor", "carpool doctor https://example.com/", "carpool doctor --session work https://example.com/"]
+    }
 
-    static var options: [Option<SocketArguments>] { [.socket, .help] }
+    static var options: [Option<RequestArguments>] {
+        [.header, .session] + Option.trust + Option.certificate + Option.tls + Option.addresses + [.socket, .help]
+    }
 
-    static var arguments: SocketArguments { SocketArguments() }
+    static var arguments: RequestArguments { RequestArguments(method: "GET") }
 
-    static func run(_ arguments: SocketArguments) throws(Failure) -> ExitCode {
+    static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
+        guard arguments.url.isEmpty else { throw UsageError("doctor takes one URL, not also '\(operand)'") }
+        guard !operand.isEmpty else { throw UsageError("the URL is empty") }
+        arguments.url = operand
+    }
+
+    static func validate(_ arguments: RequestArguments) throws(UsageError) {
+        guard arguments.url.isEmpty else { return }
+        var others = arguments
+        others.socket = nil
+        guard others == self.arguments else {
+            throw UsageError("doctor requires a URL with the options of a request")
+        }
+    }
+
+    static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        guard arguments.url.isEmpty else { return try explain(arguments) }
         let location = SocketLocation.resolve(option: arguments.socket)
         var findings = Findings()
         findings.socket(location)
@@ -27,6 +51,15 @@ enum DoctorCommand: Command {
         findings.lingering(location)
         try Terminal.print(findings.text)
         return findings.hasFailure ? .refused : .success
+    }
+
+    private static func explain(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        let fields = try HeaderFile.fields(of: arguments.headers)
+        let plan = try DaemonAccess(socket: arguments.socket).call("request.explain") { writer in
+            RequestWriter(arguments, fields, nil).write(to: &writer)
+        }
+        try Terminal.print(ConnectionPlanReport(plan).text)
+        return .success
     }
 }
 

@@ -88,6 +88,10 @@ extension Option where Arguments == RequestArguments {
         ) { $0.headers.append($1) }
     }
 
+    static var session: Option {
+        Option("--session", takes: "NAME", "the session of the daemon (default: 'default')") { $0.session = $1 }
+    }
+
     static var output: Option {
         Option("--output", short: "o", takes: "FILE", "write the body to FILE, which is replaced once it is complete") {
             $0.output = $1 == "-" ? nil : $1
@@ -158,7 +162,7 @@ extension Option where Arguments == RequestArguments {
                 "--priority", takes: "PRIORITY", "high, normal or low, among the requests that wait for the host",
                 read: RequestArguments.priority
             ) { $0.priority = $1 },
-            Option("--session", takes: "NAME", "the session of the daemon (default: 'default')") { $0.session = $1 },
+            session,
         ]
     }
 

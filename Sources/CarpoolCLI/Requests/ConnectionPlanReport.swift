@@ -1,0 +1,86 @@
+internal import CarpoolJSON
+
+/// The settings of the connection that a request would use, as lines of text with the place where each was set.
+struct ConnectionPlanReport {
+    private let plan: JSON
+    private(set) var text = ""
+
+    /// Reads the answer of `request.explain`.
+    init(_ plan: JSON) {
+        self.plan = plan
+        add("url", plan["url"]?.string ?? "")
+        let session = plan["session"]?.string ?? ""
+        add("session", plan["declared_in"]?.string.map { "\(session), declared in \($0)" } ?? session)
+        if plan["trust"]?.kind == .object { addTLS() } else { add("tls", "none: the URL is http") }
+        add("host", plan["host"]?["value"]?.string ?? "", "host")
+        addAddresses()
+        addPool()
+    }
+
+    /// Adds a line; `member` is the setting whose source follows.
+    private mutating func add(_ name: String, _ value: String, _ member: String? = nil) {
+        let padding = String(repeating: " ", count: max(1, 13 - name.utf8.count))
+        let place = member.map { " (\(source(of: $0)))" } ?? ""
+        text += "\(name)\(padding)\(PlainText.escaped(value))\(place)\n"
+    }
+
+    private func source(of member: String) -> String {
+        switch plan[member]?["source"]?.string {
+        case "request": "command line"
+        case "session": "session"
+        default: "default"
+        }
+    }
+
+    private static func list(_ json: JSON?) -> String {
+        guard let json else { return "" }
+        return (0..<json.count).compactMap { json[index: $0]?.string }.joined(separator: ", ")
+    }
+
+    private mutating func addTLS() {
+        let trust = plan["trust"]
+        let isVerified = trust?["verified"]?.bool ?? true
+        add(
+            "trust",
+            isVerified ? ConnectionPlanReport.list(trust?["authorities"]) : "every server: nothing is verified", "trust"
+        )
+        switch trust?["evaluator"]?["kind"]?.string {
+        case nil: break
+        case "missing"?:
+            add("evaluator", "missing: no pattern has this host, and every certificate is refused", "trust")
+        case let kind?: add("evaluator", "\(kind) of \(trust?["evaluator"]?["pattern"]?.string ?? "")", "trust")
+        }
+        let tls = plan["tls"]
+        var versions = "\(tls?["min_version"]?.string ?? "") to \(tls?["max_version"]?.string ?? "")"
+        for name in ["ciphers", "tls13_ciphers"] {
+            if let list = tls?[name]?.string { versions += ", \(name) \(list)" }
+        }
+        add("tls", versions, "tls")
+        let certificate = plan["client_certificate"]?["certificate"]
+        let subject = certificate?["subject"]?.string
+        let end = certificate?["not_after"]?.string ?? ""
+        add("certificate", subject.map { "\($0), valid until \(end)" } ?? "none", "client_certificate")
+    }
+
+    private mutating func addAddresses() {
+        let addresses = plan["addresses"]
+        if let path = addresses?["unix_socket"]?.string {
+            add("address", "unix:\(path)", "addresses")
+            return
+        }
+        var line = "\(addresses?["host"]?.string ?? ""), port \(addresses?["port"]?.integer ?? 0)"
+        if let resolved = addresses?["resolve"] { line += ", at \(ConnectionPlanReport.list(resolved))" }
+        for (name, words) in [("interface", "interface"), ("local_address", "from"), ("family", "only")] {
+            if let value = addresses?[name]?.string { line += ", \(words) \(value)" }
+        }
+        add("address", line, "addresses")
+    }
+
+    private mutating func addPool() {
+        let pool = plan["pool"]
+        let (open, idle) = (pool?["connections"]?.integer ?? 0, pool?["idle"]?.integer ?? 0)
+        let settings = ConnectionPlanReport.list(pool?["settings"])
+        let shared = settings.isEmpty ? "" : "; shared only by requests with the same \(settings)"
+        add("connections", "\(open) open, \(idle) idle\(shared)")
+    }
+}
