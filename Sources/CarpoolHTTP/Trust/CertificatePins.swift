@@ -10,6 +10,8 @@ public final class CertificatePins: Hashable, Sendable {
     public let performsDefaultValidation: Bool
     /// Whether the certificate must name the host.
     public let validatesHost: Bool
+    /// The number of bytes of the certificates.
+    public var contentBytes: Int { certificates.reduce(0) { $0 + $1.der.count } }
     /// The pinned certificates as authorities, if they are the only ones.
     let anchors: TrustStore?
     private let digests: Set<String>

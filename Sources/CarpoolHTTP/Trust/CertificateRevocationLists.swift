@@ -8,6 +8,8 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
     public let digest: String
     /// The number of lists.
     public var count: Int { lists.count }
+    /// The number of bytes that they were parsed from.
+    public let contentBytes: Int
     let lists: [OpaquePointer]
     /// Those that are about all certificates of their authority.
     private var wholeLists: Set<OpaquePointer> = []
@@ -18,7 +20,21 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
 
     /// Parses lists: a PEM text, or DER, one after the other; at most 1 MiB and 64 lists. Slow: for a thread of a
     /// ``Worker``.
-    public init(_ bytes: [UInt8]) throws(TrustMaterialError) {
+    public convenience init(_ bytes: [UInt8]) throws(TrustMaterialError) {
+        try self.init(bytes, digest: SHA256Digest.text(of: bytes))
+    }
+
+    /// Parses lists, unless they are parsed already. Slow: for a thread of a ``Worker``.
+    /// - Parameter known: the lists with a digest, if they exist.
+    public static func make(
+        _ bytes: [UInt8], known: (String) -> CertificateRevocationLists?
+    ) throws(TrustMaterialError) -> CertificateRevocationLists {
+        let digest = SHA256Digest.text(of: bytes)
+        if let known = known(digest) { return known }
+        return try CertificateRevocationLists(bytes, digest: digest)
+    }
+
+    private init(_ bytes: [UInt8], digest: String) throws(TrustMaterialError) {
         let reader = TrustMaterialReader(
             fromPEM: { PEM_read_bio_X509_CRL($0, nil, CTLS_no_password, nil) },
             fromDER: { d2i_X509_CRL(nil, $0, $1) }, free: { X509_CRL_free($0) },
@@ -32,7 +48,8 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
             }
             if isWhole == 1 { wholeLists.insert(list) }
         }
-        digest = SHA256Digest.text(of: bytes)
+        self.digest = digest
+        contentBytes = bytes.count
         hashCost = bytes.count / 25_000
         stack = OPENSSL_sk_new_null()
         for list in lists {

@@ -34,6 +34,8 @@ public final class ClientCertificate: Hashable, @unchecked Sendable {
 
     /// What may be shown.
     public let summary: Summary
+    /// The number of bytes of the certificates.
+    public var contentBytes: Int { ([leaf] + chain).reduce(0) { $0 + Int(max(0, i2d_X509($1.raw, nil))) } }
     /// The number of certificates that are sent beside the first.
     public var chainCount: Int { chain.count }
 

@@ -30,6 +30,18 @@ public struct ServerTrust: Hashable, Sendable {
     /// Whether any server is accepted.
     public var acceptsAnyServer: Bool { evaluator == .disabled || evaluator == nil && !isVerified }
 
+    /// The same without certificates and lists, only to be shown.
+    public var withoutMaterial: ServerTrust {
+        var shown = self
+        shown.evaluator = nil
+        switch authorities {
+        case .system: break
+        case .only(let own): shown.authorities = .only(own.withoutContent)
+        case .systemAnd(let own): shown.authorities = .systemAnd(own.withoutContent)
+        }
+        return shown
+    }
+
     /// Whether the authorities are used.
     var needsAuthorities: Bool { isVerified || evaluator != nil }
 

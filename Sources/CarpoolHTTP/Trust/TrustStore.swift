@@ -26,6 +26,8 @@ public final class TrustStore: @unchecked Sendable {
     public let digest: String
     /// The number of certificates.
     public let count: Int
+    /// The number of bytes that it was parsed from; 0 if it was made of others.
+    public let contentBytes: Int
     let raw: OpaquePointer
 
     /// The largest file that is read: five times the system's own list of authorities.
@@ -47,6 +49,7 @@ public final class TrustStore: @unchecked Sendable {
         }
         self.digest = digest
         self.count = Int(count)
+        contentBytes = pem.count
         raw = store
     }
 
@@ -55,6 +58,7 @@ public final class TrustStore: @unchecked Sendable {
         self.raw = raw
         self.digest = digest
         self.count = count
+        contentBytes = 0
     }
 
     deinit { X509_STORE_free(raw) }
@@ -62,14 +66,14 @@ public final class TrustStore: @unchecked Sendable {
     /// Reads a file. May block: for a thread of a ``Worker``.
     /// - Parameter known: stores that exist, by their digests: a file of the same content is not parsed again.
     public static func read(_ path: String, known: [String: TrustStore] = [:]) throws(Failure) -> TrustStore {
-        try make(pem: try content(of: path), known: known)
+        try make(pem: try content(of: path)) { known[$0] }
     }
 
     /// Makes a store of the certificates in a PEM text, unless there is one. Slow: for a thread of a ``Worker``.
-    /// - Parameter known: stores that exist, by their digests.
-    public static func make(pem: [UInt8], known: [String: TrustStore]) throws(Failure) -> TrustStore {
+    /// - Parameter known: the store with a digest, if it exists.
+    public static func make(pem: [UInt8], known: (String) -> TrustStore?) throws(Failure) -> TrustStore {
         let digest = SHA256Digest.text(of: pem)
-        if let known = known[digest] { return known }
+        if let known = known(digest) { return known }
         return try TrustStore(pem: pem, digest: digest)
     }
 
@@ -100,6 +104,13 @@ public final class TrustedAuthorities: Hashable, Sendable {
         self.store = store
         self.path = path
     }
+
+    /// The path, with authorities that trust nothing.
+    var withoutContent: TrustedAuthorities {
+        TrustedAuthorities.nothing.map { TrustedAuthorities($0, path: path) } ?? self
+    }
+
+    private static let nothing = TrustStore([])
 
     /// Whether the content is the same, whatever the path.
     public static func == (a: TrustedAuthorities, b: TrustedAuthorities) -> Bool { a.store.digest == b.store.digest }

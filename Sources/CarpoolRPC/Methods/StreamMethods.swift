@@ -33,8 +33,8 @@ enum StreamMethods {
             .required("tls", .boolean, "Whether TLS is used."),
         ]),
         errors: [
-            .sessionNotFound, .tooManyInFlight, .fileCannotOpen, .fileNotOwner, .fileOtherView, .streamFailed,
-            .draining,
+            .sessionNotFound, .tooManyInFlight, .queueFull, .fileCannotOpen, .fileNotOwner, .fileOtherView,
+            .streamFailed, .draining,
         ],
         isInterruptible: true,
         examples: [

@@ -31,6 +31,12 @@ extension Limits {
             user: ("session_bytes_per_user", sessionBytesPerUser), all: ("session_bytes", sessionBytes))
     }
 
+    var trustBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("trust_bytes_per_client", trustBytesPerClient), user: ("trust_bytes_per_user", trustBytesPerUser),
+            all: ("trust_bytes", trustBytes))
+    }
+
     var retainedBounds: RetentionBounds {
         RetentionBounds(
             requests: retainedRequests, requestsOfUser: retainedRequestsPerUser, bytes: retainedBytes,

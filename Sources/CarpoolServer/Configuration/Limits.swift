@@ -58,6 +58,12 @@ public struct Limits: Equatable, Sendable {
     public var sessionBytesPerUser = 67_108_864
     /// Memory of all session configurations.
     public var sessionBytes = 134_217_728
+    /// Certificates and revocation lists that one client uses.
+    public var trustBytesPerClient = 16_777_216
+    /// Certificates and revocation lists that one user uses.
+    public var trustBytesPerUser = 33_554_432
+    /// Certificates and revocation lists in use.
+    public var trustBytes = 67_108_864
     /// Sessions that the configuration file declares.
     public var declaredSessions = 1_000
     /// Bytes of the files that declared sessions name.
@@ -217,6 +223,16 @@ public struct Limits: Equatable, Sendable {
         Field(
             "session_bytes", \.sessionBytes, 65_536...17_179_869_184,
             "memory of the configurations of all sessions"),
+        Field(
+            "trust_bytes_per_client", \.trustBytesPerClient, 1_048_576...17_179_869_184,
+            "certificates and revocation lists in sessions and requests of one client: parsed, they take several times that"
+        ),
+        Field(
+            "trust_bytes_per_user", \.trustBytesPerUser, 1_048_576...17_179_869_184,
+            "certificates and revocation lists of one user, the same content once"),
+        Field(
+            "trust_bytes", \.trustBytes, 1_048_576...17_179_869_184,
+            "certificates and revocation lists of all users"),
         Field(
             "declared_sessions", \.declaredSessions, 0...10_000,
             "sessions that the configuration file declares: all are read at each reload"),

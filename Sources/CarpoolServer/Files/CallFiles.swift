@@ -25,7 +25,7 @@ final class CallFiles {
         /// By the parameter with the path.
         var opened: [String: Opening] = [:]
         /// By the object that names or holds them.
-        var trust: [String: TrustStoreTable.Reading] = [:]
+        var trust: [String: TrustMaterialFiles.Reading] = [:]
         /// The client certificate, if the call names one.
         var clientCertificate: ClientCertificateNames.Reading?
         /// By the descriptor's place in the call.
@@ -43,7 +43,7 @@ final class CallFiles {
         }
 
         /// Reads certificates or revocation lists. May block.
-        mutating func read(_ names: TrustMaterialNames, _ files: TrustMaterialFiles) {
+        mutating func read(_ names: TrustMaterialNames, _ files: inout TrustMaterialFiles) {
             trust[names.place] = files.material(names)
         }
     }
@@ -51,7 +51,7 @@ final class CallFiles {
     /// Files, by the parameter with the path.
     let opened: [String: Opening]
     /// Certificates and revocation lists, by the object that names or holds them.
-    let trust: [String: TrustStoreTable.Reading]
+    let trust: [String: TrustMaterialFiles.Reading]
     /// The client certificate, if the call names one that was read.
     let clientCertificate: ClientCertificateNames.Reading?
     /// How many descriptors were passed with the call.

@@ -23,7 +23,8 @@ struct ConfigurationFiles {
     private var bytes = 0
     private var secrets: [String: String] = [:]
     private var contents: [String: [UInt8]] = [:]
-    private var stores: [String: TrustStore] = [:]
+    private let known = KnownTrustMaterial()
+    private var parsed = TrustMaterialFiles.Parsed()
     private var certificates: [String: (content: [UInt8], isSecret: Bool)] = [:]
 
     /// Reads nothing yet.
@@ -49,7 +50,7 @@ struct ConfigurationFiles {
     }
 
     /// Certificates or revocation lists, of files that no other user can write.
-    mutating func material(_ names: TrustMaterialNames) throws(JSONError) -> TrustStoreTable.Reading {
+    mutating func material(_ names: TrustMaterialNames) throws(JSONError) -> TrustMaterialFiles.Reading {
         // Read before they are parsed, so that a closure need not change this value.
         var contents: [String: [UInt8]] = [:]
         for (place, path) in names.paths where contents[path] == nil {
@@ -57,7 +58,8 @@ struct ConfigurationFiles {
                 throw .refused(error.message, path: place, expected: error.expected)
             }
         }
-        let reader = TrustMaterialFiles(known: stores) { (path, place) throws(TrustMaterialFiles.Refusal) in
+        var reader = TrustMaterialFiles(known: known, parsed: parsed, bytesLeft: .max) {
+            (path, place) throws(TrustMaterialFiles.Refusal) in
             guard let content = contents[path] else {
                 throw TrustMaterialFiles.Refusal(
                     error: .invalidParams(
@@ -65,11 +67,8 @@ struct ConfigurationFiles {
             }
             return content
         }
-        let reading = reader.material(names)
-        if case .success(.authorities(let authorities)) = reading {
-            stores[authorities.store.digest] = authorities.store
-        }
-        return reading
+        defer { parsed = reader.parsed }
+        return reader.material(names)
     }
 
     /// The content of a client certificate, its key or its password.

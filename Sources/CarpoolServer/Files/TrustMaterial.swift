@@ -28,6 +28,11 @@ struct TrustMaterialNames: Sendable {
         /// The parameter.
         let place: String
         let content: Content
+
+        /// The path of the file, if it is one.
+        var path: String? {
+            if case .file(let path) = content { path } else { nil }
+        }
     }
 
     /// What is made of the sources.
@@ -61,15 +66,28 @@ struct TrustMaterialNames: Sendable {
     }
 }
 
-/// Reads the certificates and revocation lists of an object. May block: for a thread of a ``Worker``.
+/// Reads the certificates and revocation lists of a call, each file once. May block: for a thread of a ``Worker``.
 struct TrustMaterialFiles {
+    /// The result of reading.
+    typealias Reading = Result<TrustMaterial, RPCError>
+
     /// Why a file or a text was refused.
     struct Refusal: Error {
         let error: RPCError
     }
 
-    /// Authorities that are known, by their digests: they are not parsed again.
-    var known: [String: TrustStore] = [:]
+    /// What was parsed, by the path of its file.
+    struct Parsed {
+        fileprivate var lists: [String: CertificateRevocationLists] = [:]
+        fileprivate var certificates: [String: [X509Certificate]] = [:]
+    }
+
+    /// What is in use: it is not parsed again.
+    let known: KnownTrustMaterial
+    /// What was parsed.
+    var parsed = Parsed()
+    /// How many bytes may still be read.
+    var bytesLeft = TrustMaterialFiles.maximumCallBytes
     /// Reads a file for a parameter.
     let read: (_ path: String, _ place: String) throws(Refusal) -> [UInt8]
 
@@ -77,53 +95,71 @@ struct TrustMaterialFiles {
     private static let maximumFiles = 1_000
     /// The most bytes of all sources of an object.
     private static let maximumBytes = TrustStore.maximumBytes
+    /// The most bytes of all files and texts of a call: a thread parses them before the call counts anywhere.
+    private static let maximumCallBytes = 8_388_608
 
     /// Reads and parses the sources.
-    func material(_ names: TrustMaterialNames) -> Result<TrustMaterial, RPCError> {
+    mutating func material(_ names: TrustMaterialNames) -> Reading {
         do throws(Refusal) { return .success(try parse(names)) } catch { return .failure(error.error) }
     }
 
-    private func parse(_ names: TrustMaterialNames) throws(Refusal) -> TrustMaterial {
+    private mutating func parse(_ names: TrustMaterialNames) throws(Refusal) -> TrustMaterial {
         switch names.kind {
         case .authorities: return .authorities(try authorities(names))
         case .lists:
             guard let source = names.sources.first else {
                 throw TrustMaterialFiles.refusal(.empty, "revocation list", at: names.place)
             }
-            let bytes = try content(source)
-            return .lists(
-                try TrustMaterialFiles.parsing("revocation list", source.place) { () throws(TrustMaterialError) in
-                    try CertificateRevocationLists(bytes)
-                })
+            return .lists(try lists(source))
         case .pins(let acceptsSelfSigned, let performsDefaultValidation, let validatesHost):
-            return .pins(
-                CertificatePins(
-                    try certificates(names), acceptsSelfSigned: acceptsSelfSigned,
-                    performsDefaultValidation: performsDefaultValidation, validatesHost: validatesHost))
+            let pins = CertificatePins(
+                try certificates(names), acceptsSelfSigned: acceptsSelfSigned,
+                performsDefaultValidation: performsDefaultValidation, validatesHost: validatesHost)
+            return .pins(known.shared(pins))
         case .certificates: return .certificates(try certificates(names))
         }
     }
 
-    private func authorities(_ names: TrustMaterialNames) throws(Refusal) -> TrustedAuthorities {
+    private mutating func authorities(_ names: TrustMaterialNames) throws(Refusal) -> TrustedAuthorities {
         guard let source = names.sources.first else {
             throw TrustMaterialFiles.refusal(.empty, "certificate", at: names.place)
         }
         let bytes = try content(source)
         do throws(TrustStore.Failure) {
-            let store = try TrustStore.make(pem: bytes, known: known)
+            let store = try TrustStore.make(pem: bytes) { [known] in known.store($0) }
+            known.note(store)
             return TrustedAuthorities(store, path: names.paths.first?.path ?? "")
         } catch {
             throw Refusal(error: .untrusted(error, path: names.paths.first?.path ?? "", at: source.place))
         }
     }
 
-    private func certificates(_ names: TrustMaterialNames) throws(Refusal) -> [X509Certificate] {
+    private mutating func lists(_ source: TrustMaterialNames.Source) throws(Refusal) -> CertificateRevocationLists {
+        if let path = source.path, let lists = parsed.lists[path] { return lists }
+        let bytes = try content(source)
+        let lists = try TrustMaterialFiles.parsing("revocation list", source.place) {
+            [known] () throws(TrustMaterialError) in
+            try CertificateRevocationLists.make(bytes) { known.lists($0) }
+        }
+        known.note(lists)
+        if let path = source.path { parsed.lists[path] = lists }
+        return lists
+    }
+
+    private mutating func certificates(_ source: TrustMaterialNames.Source) throws(Refusal) -> [X509Certificate] {
+        if let path = source.path, let certificates = parsed.certificates[path] { return certificates }
+        let bytes = try content(source)
+        let certificates = try TrustMaterialFiles.parsing("certificate", source.place) {
+            () throws(TrustMaterialError) in try X509Certificate.parse(bytes)
+        }
+        if let path = source.path { parsed.certificates[path] = certificates }
+        return certificates
+    }
+
+    private mutating func certificates(_ names: TrustMaterialNames) throws(Refusal) -> [X509Certificate] {
         var certificates: [X509Certificate] = []
         for source in names.sources {
-            let bytes = try content(source)
-            certificates += try TrustMaterialFiles.parsing("certificate", source.place) {
-                () throws(TrustMaterialError) in try X509Certificate.parse(bytes)
-            }
+            certificates += try self.certificates(source)
             guard certificates.count <= CertificatePins.maximumCount else {
                 throw TrustMaterialFiles.refusal(
                     .tooMany(limit: CertificatePins.maximumCount), "certificate", at: source.place)
@@ -154,12 +190,22 @@ struct TrustMaterialFiles {
 
     // MARK: Sources
 
-    private func content(_ source: TrustMaterialNames.Source) throws(Refusal) -> [UInt8] {
-        switch source.content {
-        case .text(let bytes): bytes
-        case .file(let path): try read(path, source.place)
-        case .directory(let path): try readDirectory(path, source.place)
+    private mutating func content(_ source: TrustMaterialNames.Source) throws(Refusal) -> [UInt8] {
+        let bytes =
+            switch source.content {
+            case .text(let bytes): bytes
+            case .file(let path): try read(path, source.place)
+            case .directory(let path): try readDirectory(path, source.place)
+            }
+        bytesLeft -= bytes.count
+        guard bytesLeft >= 0 else {
+            throw Refusal(
+                error: .invalidParams(
+                    path: source.place,
+                    message: "with it the files have more than \(TrustMaterialFiles.maximumCallBytes) bytes",
+                    expected: "fewer or smaller files in one call"))
         }
+        return bytes
     }
 
     /// The PEM files of a directory, one after the other, in the order of their names.
@@ -213,7 +259,7 @@ struct TrustMaterialFiles {
 
 extension TrustMaterialFiles {
     /// Reads files for a client.
-    init(known: [String: TrustStore]) {
+    init(known: KnownTrustMaterial) {
         self.init(known: known) { (path, place) throws(Refusal) in
             do throws(TrustStore.Failure) { return try TrustStore.content(of: path) } catch {
                 throw Refusal(error: .untrusted(error, path: path, at: place))

@@ -71,6 +71,14 @@ extension RPCError {
         .with("limit_bytes", .integer(refusal.value))
     }
 
+    static func tooMuchTrustMaterial(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(
+            .queueFull, refusal, "bytes of certificates and revocation lists in use",
+            hint: "Use the same files, which count once; or wait for requests, and invalidate unused sessions."
+        )
+        .with("limit_bytes", .integer(refusal.value))
+    }
+
     /// An error that names the limit and its holder. While others hold or wait for some, the holder may have only a
     /// share of the limit.
     private static func overQuota(

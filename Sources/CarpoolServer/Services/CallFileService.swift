@@ -6,17 +6,20 @@ internal import CarpoolSystem
 /// Carries out calls that name files, in two phases: a thread of the worker opens and inspects the files, then the call
 /// is carried out on the loop.
 final class CallFileService {
-    /// The authorities that requests and sessions trust.
-    private var trustStores = TrustStoreTable()
+    /// The authorities and revocation lists of requests and sessions, by their user.
+    private var knownMaterial: [UInt32: KnownTrustMaterial] = [:]
+    private let account = TrustMaterialAccount()
+    private let configuration: LiveConfiguration
     private var clientCertificates = ClientCertificateTable()
     private let worker: Worker
     private let files: FileStore
     /// The files of a call that names none.
     let noFiles = CallFiles.none
 
-    init(worker: Worker, files: FileStore) {
+    init(worker: Worker, files: FileStore, configuration: LiveConfiguration) {
         self.worker = worker
         self.files = files
+        self.configuration = configuration
     }
 
     /// Carries out a request with the files that it names; see ``withFiles(_:of:_:)``.
@@ -47,14 +50,14 @@ final class CallFileService {
         guard needsWorker || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
-        let (stores, certificates) = (trustStores.known, clientCertificates.known)
+        let (known, certificates) = (knownMaterial(of: call.client.uid), clientCertificates.known)
         let (closer, unknown) = (access.closer, claimed.unknown)
         claimed.unknown = [:]
         let job = { @Sendable [found = claimed.found] in
             var found = found
             for name in paths { found.open(name, closer) }
-            let files = TrustMaterialFiles(known: stores)
-            for name in trust { found.read(name, files) }
+            var files = TrustMaterialFiles(known: known)
+            for name in trust { found.read(name, &files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
             found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
@@ -73,7 +76,7 @@ final class CallFileService {
         guard call.isWanted else { return }
         do throws(WorkerError) {
             try access.run(job) { [self] found in
-                finish(call, CallFiles(adopt(found), descriptorCount: descriptorCount), carryOut)
+                finish(call, found, descriptorCount: descriptorCount, carryOut)
                 found.destination?.partial?.release(to: files, for: access.share)
             }
         } catch {
@@ -87,10 +90,14 @@ final class CallFileService {
     }
 
     private func finish(
-        _ call: Call, _ files: CallFiles, _ carryOut: (CallFiles) throws(RPCError) -> Answer
+        _ call: Call, _ found: CallFiles.Found, descriptorCount: Int,
+        _ carryOut: (CallFiles) throws(RPCError) -> Answer
     ) {
         guard call.isWanted else { return }
+        note(found)
         do throws(RPCError) {
+            try charge(found, to: call.client.identity)
+            let files = CallFiles(found, descriptorCount: descriptorCount)
             if case .result(let write) = try carryOut(files) { call.answer(write) }
         } catch {
             call.fail(error)
@@ -112,11 +119,28 @@ final class CallFileService {
         return (found, unknown)
     }
 
-    /// Shares authorities of the same content with other calls.
-    func adopt(_ found: CallFiles.Found) -> CallFiles.Found {
-        var found = found
-        clientCertificates.adopt(found.clientCertificate)
-        for (place, reading) in found.trust { found.trust[place] = trustStores.adopt(reading) }
-        return found
+    /// Shares a client certificate with other calls.
+    func note(_ found: CallFiles.Found) { clientCertificates.adopt(found.clientCertificate) }
+
+    private func knownMaterial(of user: UInt32) -> KnownTrustMaterial {
+        if let known = knownMaterial[user] { return known }
+        let known = KnownTrustMaterial()
+        knownMaterial[user] = known
+        return known
+    }
+
+    /// Counts what a call has read, as long as it is in use.
+    private func charge(_ found: CallFiles.Found, to client: ClientIdentity) throws(RPCError) {
+        var kept = found.trust.values.compactMap { try? $0.get().kept }
+        if case .success(let read)? = found.clientCertificate {
+            kept.append((read.certificate, read.certificate.contentBytes))
+        }
+        do throws(Quota.Refusal) {
+            for (object, bytes) in kept {
+                try account.charge(object, bytes: bytes, for: client, configuration.limits.trustBounds)
+            }
+        } catch {
+            throw .tooMuchTrustMaterial(error)
+        }
     }
 }

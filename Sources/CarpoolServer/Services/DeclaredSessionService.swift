@@ -81,7 +81,8 @@ final class DeclaredSessionService {
     private func entry(for declared: DeclaredSession) throws(RPCError) -> SessionTable.Entry? {
         let text = try DeclaredSessionService.parse(declared.text)
         let resolved = try DeclaredSessionService.parse(declared.resolved)
-        let files = CallFiles(callFiles.adopt(declared.files), descriptorCount: 0)
+        callFiles.note(declared.files)
+        let files = CallFiles(declared.files, descriptorCount: 0)
         let decoder = requests.decoder(for: author, files: files, ofSession: true)
         var configuration = try decoder.configuration(resolved, path: DeclaredSession.path(of: declared.name))
         if let known = sessions.table.entry(declared.name, of: owner), let declaration = known.declaration,

@@ -58,6 +58,22 @@ extension Request {
         if case .bytes = attempts[last].unadapted?.body { attempts[last].unadapted?.body = .none }
     }
 
+    /// Releases the certificates and lists with which a finished request has verified servers, if they are its own.
+    /// Nothing that shows the request needs them.
+    func releaseTrustMaterial() {
+        guard parameters.options.trust.isGiven else { return }
+        parameters.options.trust.set(parameters.options.trust.value.withoutMaterial)
+        parameters.options.serverTrustManager.set(.some(nil))
+        for index in attempts.indices {
+            if let trust = attempts[index].request?.partition.trust {
+                attempts[index].request?.partition.trust = trust.withoutMaterial
+            }
+            if let trust = attempts[index].unadapted?.partition.trust {
+                attempts[index].unadapted?.partition.trust = trust.withoutMaterial
+            }
+        }
+    }
+
     /// Releases the fields of all responses.
     func releaseAllFields() {
         for attempt in attempts.indices {

@@ -230,6 +230,7 @@ extension Request {
         transfer = nil
         if case .connected(let socket)? = parameters.options.addresses.value?.socket { socket.close() }
         releaseBodies()
+        releaseTrustMaterial()
         callHeadCompletions()
         let completions = completions
         self.completions = []

@@ -13,8 +13,9 @@ extension RequestParametersDecoder {
         var found = CallFiles.Found()
         let names = CallFileNames(params)
         for name in names.paths where AbsolutePath.isOne(name.path) { found.open(name, worker.closer) }
+        var files = TrustMaterialFiles(known: KnownTrustMaterial())
         for name in names.trust where name.paths.allSatisfy({ AbsolutePath.isOne($0.path) }) {
-            found.read(name, TrustMaterialFiles(known: [:]))
+            found.read(name, &files)
         }
         found.destination = names.destination?.look()
         return RequestParametersDecoder(
