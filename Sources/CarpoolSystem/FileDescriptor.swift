@@ -64,6 +64,20 @@ extension FileDescriptor {
         return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
     }
 
+    /// Whether a socket is a connected one of bytes, and not of messages, listening or unconnected. May wait for the
+    /// socket's lock.
+    public static func isConnectedStream(_ raw: Int32) -> Bool {
+        func option(_ name: Int32) -> Int32? {
+            var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            return getsockopt(raw, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+        }
+        guard option(SO_TYPE) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 0 else { return false }
+        var (peer, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+        return withUnsafeMutablePointer(to: &peer) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(raw, $0, &length) == 0 }
+        }
+    }
+
     /// Whether a descriptor is a file of /proc. Those are regular files that report the size 0 but have content
     /// (proc(5)).
     public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -290,6 +291,29 @@ def test_bad_sockets_are_refused_by_name(client: carpool.Client, addresses: dict
     with pytest.raises(carpool.RPCError) as caught:
         client.call("request.perform", url="http://service.example/", addresses=addresses)
     assert caught.value.data["path"].startswith(path)
+
+
+@pytest.mark.parametrize("kind", ["messages", "packets", "listening", "unconnected"])
+def test_a_socket_that_is_no_connection_is_refused(wire: Wire, kind: str) -> None:
+    with contextlib.ExitStack() as opened:
+        if kind in ("messages", "packets"):
+            type_ = socket.SOCK_DGRAM if kind == "messages" else socket.SOCK_SEQPACKET
+            passed, other = socket.socketpair(socket.AF_UNIX, type_)
+            opened.enter_context(other)
+        elif kind == "listening":
+            passed = socket.create_server(("127.0.0.1", 0))
+        else:
+            passed = socket.socket(socket.AF_UNIX)
+        opened.enter_context(passed)
+        message = {
+            "jsonrpc": "2.0", "id": 1, "method": "request.perform",
+            "params": {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}},
+        }  # fmt: skip
+        send_with(wire, message, passed)
+        error = wire.answer(1)["error"]
+        assert error["data"]["path"] == "params.addresses.unix_socket.fd"
+        assert "a connected stream socket" in error["data"]["hint"] + error["message"] + str(error["data"])
+        assert passed.getblocking()
 
 
 def test_a_session_takes_no_connected_socket(wire: Wire) -> None:

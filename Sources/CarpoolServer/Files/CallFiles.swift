@@ -13,7 +13,7 @@ final class CallFiles {
         /// A regular file and its size.
         case file(WorkerFile, size: Int64, isInMemory: Bool)
         /// A pipe or a socket.
-        case stream(WorkerFile, isSocket: Bool)
+        case stream(WorkerFile, isSocket: Bool, isConnected: Bool = false)
         /// A socket of an address family that is not read.
         case otherSocket(family: Int32)
         /// Not readable: the number of the error.
@@ -101,7 +101,9 @@ final class CallFiles {
         case S_IFIFO: return .stream(descriptor, isSocket: false)
         case S_IFSOCK:
             let family = FileDescriptor.socketFamily(descriptor.raw) ?? AF_UNSPEC
-            return families.contains(family) ? .stream(descriptor, isSocket: true) : .otherSocket(family: family)
+            guard families.contains(family) else { return .otherSocket(family: family) }
+            let isConnected = FileDescriptor.isConnectedStream(descriptor.raw)
+            return .stream(descriptor, isSocket: true, isConnected: isConnected)
         case S_IFDIR: return .refused(EISDIR)
         default: return .refused(EINVAL)
         }

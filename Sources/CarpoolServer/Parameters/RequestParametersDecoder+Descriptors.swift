@@ -15,7 +15,7 @@ extension RequestParametersDecoder {
             let offset = json["offset"]?.integer ?? 0
             return .file(
                 file, offset: offset, length: try RequestParametersDecoder.length(length, from: offset, of: size))
-        case .stream(let descriptor, let isSocket):
+        case .stream(let descriptor, let isSocket, _):
             guard json["offset"] == nil else {
                 throw .invalidParams(
                     path: "params.body.offset", message: "a pipe or a socket is read as it comes",
@@ -36,7 +36,7 @@ extension RequestParametersDecoder {
             let offset = json["offset"]?.integer ?? 0
             return .open(
                 file, offset: offset, length: try RequestParametersDecoder.length(length, from: offset, of: size))
-        case .stream(let descriptor, let isSocket):
+        case .stream(let descriptor, let isSocket, _):
             guard let length else {
                 throw .invalidParams(
                     path: "\(path).length_bytes", message: "the length of a pipe or a socket is unknown",
@@ -61,16 +61,22 @@ extension RequestParametersDecoder {
                 path: "\(path).fd", message: "a passed socket is one connection, and a session makes several",
                 expected: "a path, or the socket in a request")
         }
-        guard case .stream(let descriptor, true) = try open(json, path: path) else {
+        guard case .stream(let descriptor, true, let isConnected) = try open(json, path: path) else {
             throw .invalidParams(
                 path: "\(path).fd", message: "not a socket", expected: "a connected stream socket")
+        }
+        // Before its mode is changed, which the caller would see.
+        guard isConnected else {
+            throw .invalidParams(
+                path: "\(path).fd", message: "a socket of messages, or one that listens or is not connected",
+                expected: "a connected stream socket")
         }
         return .connected(ConnectedSocket(descriptor, worker: worker))
     }
 
     private enum Opened {
         case file(BodyFile, size: Int64)
-        case stream(WorkerFile, isSocket: Bool)
+        case stream(WorkerFile, isSocket: Bool, isConnected: Bool)
     }
 
     private func open(_ json: JSON, path: String) throws(RPCError) -> Opened {
@@ -84,7 +90,8 @@ extension RequestParametersDecoder {
         switch passed {
         case .file(let file, let size, let isInMemory):
             return .file(BodyFile(file, sizeBytes: size, worker: isInMemory ? nil : worker), size: size)
-        case .stream(let descriptor, let isSocket): return .stream(descriptor, isSocket: isSocket)
+        case .stream(let descriptor, let isSocket, let isConnected):
+            return .stream(descriptor, isSocket: isSocket, isConnected: isConnected)
         case .otherSocket(let family): throw RequestParametersDecoder.refusal(ofFamily: family, path: path)
         case .refused(let code): throw RequestParametersDecoder.refusal(index, code)
         }
