@@ -246,6 +246,13 @@ def test_a_name_that_the_daemon_does_not_take_is_not_registered(start: Start, co
 def test_a_name_needs_a_handler(connect: Connect, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no handler"):
         connect(tmp_path / "none.sock").run("register", "mine")
+    with pytest.raises(TypeError, match="no function"):
+        connect(tmp_path / "none.sock").run("register", "mine", trust="judge")
+
+
+def test_a_question_about_a_server_has_no_session_and_no_request() -> None:
+    call = carpool.TrustCall({"callback": "judge", "deadline_ms": 1500, "host": "a", "port": 443, "certificates": []})
+    assert (call.session, call.request_id, call.attempt, call.deadline) == ("", None, 0, 1.5)
 
 
 def test_a_name_is_not_kept_when_there_is_no_daemon(start: Start, connect: Connect, tmp_path: Path) -> None:

@@ -74,6 +74,12 @@ def test_each_outcome_has_its_class(name: str, kind: type[carpool.RequestError])
     assert (error.name, error.message, error.request_id, error.record) == (name, "it broke", "r_1", record)
 
 
+def test_the_text_of_a_failure_has_its_hint() -> None:
+    failure = {"name": "session_task_failed.cannot_find_host", "message": "no host", "hint": "check it"}
+    error = _exceptions.request_error({"request": "r_1", "outcome": {"ok": False, "error": failure}})
+    assert str(error) == "no host (session_task_failed.cannot_find_host); check it"
+
+
 def test_an_error_tells_its_causes() -> None:
     refused = {
         "name": "response_validation_failed.unacceptable_status_code",

@@ -81,6 +81,28 @@ def test_paths_are_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert params(data=Path("body"))["body"] == {"file": os.fspath(tmp_path / "body")}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"verify": ""}, "verify is empty"),
+        ({"verify": "/ca.pem", "trust": "system"}, "both set trust"),
+        ({"trust": "system", "verify": False}, "both set trust"),
+        ({"cert": "/a.pem", "client_certificate": "none"}, "both set client_certificate"),
+        ({"cert": ("/a.pem", "/a.key", "secret")}, "a pair of paths"),
+        ({"cert": ("/a.pem", "")}, "a pair of paths"),
+        ({"cert": ""}, "cert is empty"),
+        ({"timeout": 1, "timeout_ms": 5}, "both set timeout_ms"),
+    ],
+)
+def test_arguments_that_would_be_ignored_are_refused(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        params(**arguments)
+
+
+def test_a_default_beside_trust_sets_nothing() -> None:
+    assert params(verify=True, trust="system")["trust"] == "system"
+
+
 def test_each_kind_of_body_has_its_form() -> None:
     assert params(data="é")["body"] == {"text": "é"}
     assert params(data=b"\xff")["body"] == {"base64": "/w=="}

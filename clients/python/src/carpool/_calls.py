@@ -106,8 +106,8 @@ class CallbackCall:
 
     @property
     def session(self) -> str:
-        """The session's name."""
-        return str(self.params["session"])
+        """The session's name; empty for a `TrustCall`, which is about a connection that sessions share."""
+        return str(self.params.get("session", ""))
 
     @property
     def request_id(self) -> str | None:

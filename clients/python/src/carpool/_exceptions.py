@@ -105,7 +105,8 @@ class RequestError(CarpoolError):
         self.message = message
         self.record = record
         self.data = data or {}
-        super().__init__(f"{message} ({name})" if message else name)
+        text = f"{message} ({name})" if message else name
+        super().__init__(f"{text}; {self.hint}" if self.hint else text)
         self.__cause__ = self.underlying or self.retry_error
 
     @property

@@ -29,10 +29,13 @@ class Callbacks:
     def replace(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> Callable[[], None]:
         """Replace the handlers of a name by these, by kind; without handlers the name is removed.
 
-        Returns a function that undoes it. Raises TypeError for an asynchronous function without an event loop.
+        Returns a function that undoes it. Raises TypeError for what is no function, and for an asynchronous function
+        without an event loop.
         """
         given = {kind: handler for kind, handler in handlers.items() if handler is not None}
         for kind, handler in given.items():
+            if not callable(handler):
+                raise TypeError(f"the {kind} handler of {name!r} is no function")
             if not self._allow_async and inspect.iscoroutinefunction(handler):
                 raise TypeError(f"the {kind} handler of {name!r} is asynchronous: use an AsyncClient")
         earlier = self._handlers.get(name, {})

@@ -37,7 +37,7 @@ def request_params(
     """Return the params of `request.perform` and `request.submit`, and the body if it is too large for a message.
 
     `session` is the client's, for a request that names none. Paths are made absolute. Raises ValueError for JSON that
-    has no form on the wire, and for a request with two bodies.
+    has no form on the wire, and for a request with two bodies or with two arguments for one parameter.
     """
     params: dict[str, Any] = {"url": url, "method": method}
     given: dict[str, Any] = {"session": session}
@@ -49,6 +49,8 @@ def request_params(
         member, form = _FORMS.get(name, (name, None))
         converted = value if form is None else form(value)
         if converted is not None:
+            if member in params:
+                raise ValueError(f"{name} and another argument both set {member}: pass only one of them")
             params[member] = converted
     if interceptor:
         params["interceptor"] = interceptor
@@ -67,15 +69,21 @@ def _headers(headers: HeaderInput) -> list[list[str]]:
 def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
     if isinstance(verify, bool):
         return None if verify else {"verify": False}
+    if not os.fspath(verify):
+        raise ValueError("verify is empty: pass the path of a file or a directory, or False")
     path = os.path.abspath(verify)  # noqa: PTH100, resolve() would follow links
     return {"ca_path" if os.path.isdir(path) else "ca_file": path}  # noqa: PTH112, without importing pathlib
 
 
 def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:
     """Return `client_certificate` for the argument `cert`; resolve() would follow links."""
-    if isinstance(cert, tuple):
+    if isinstance(cert, (tuple, list)):
+        if len(cert) != 2 or not all(cert):  # noqa: PLR2004, a pair
+            raise ValueError("cert is one path or a pair of paths; client_certificate has a password too")
         certificate, key = cert
         return {"file": os.path.abspath(certificate), "key_file": os.path.abspath(key)}  # noqa: PTH100
+    if not os.fspath(cert):
+        raise ValueError("cert is empty: pass the path of a file, or a pair of paths")
     return {"file": os.path.abspath(cert)}  # noqa: PTH100
 
 
