@@ -9,13 +9,13 @@ extension CurlTransport {
     /// Whether a transfer is still looking up its host.
     func isLookingUp(_ transfer: CurlTransfer) -> Bool {
         guard transfer.connection == nil, transfer.connectAttempts.isEmpty else { return false }
-        return CLookups_count(transfer.request.url.origin.host) > 0
+        return CLookups_count(transfer.request.lookedUpHost) > 0
     }
 
     /// Keeps the slot of a transfer that ends until its host's look-ups have ended.
     func keepSlot(of transfer: CurlTransfer, in pool: OriginPool) {
         guard let slot = transfer.slot else { return }
-        let host = transfer.request.url.origin.host
+        let host = transfer.request.lookedUpHost
         lookups.all.append(.init(host: host, slot: slot, turns: transfer.turnsTaken, pool: pool))
         transfer.slot = nil
         let timer = lookups.timer ?? Timer { [unowned self] in endLookups() }
@@ -33,5 +33,12 @@ extension CurlTransport {
         observeTurn()
         guard let timer = lookups.timer, !lookups.all.isEmpty else { return }
         loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds)
+    }
+}
+
+extension TransportRequest {
+    /// The host whose addresses libcurl looks up.
+    fileprivate var lookedUpHost: String {
+        partition.addresses?.replacement(of: url.origin)?.targetHost ?? url.origin.host
     }
 }

@@ -64,6 +64,14 @@ public final class ConnectionAddresses: Hashable, @unchecked Sendable {
             && socket == nil
     }
 
+    /// The entry that says where connections for an origin go; `nil` if none does.
+    func replacement(of origin: Origin) -> HostReplacement? {
+        connectTo.first { entry in
+            (entry.host ?? origin.host) == origin.host && (entry.port ?? origin.port) == origin.port
+                && (entry.targetHost != nil || entry.targetPort != nil)
+        }
+    }
+
     /// Whether all members are equal.
     public static func == (a: ConnectionAddresses, b: ConnectionAddresses) -> Bool {
         a === b

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pytest
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.link import with_file
@@ -80,7 +82,17 @@ def name_server() -> socket.socket:
     return server
 
 
-def test_b3_names_of_which_nobody_tells_the_address(machine: Machine, start: StartDaemon, directory: Path) -> None:
+def replaced(number: int) -> dict[str, Any]:
+    """Make a request whose host is replaced by the name. All entries of one list are one partition."""
+    first = number // 60 * 60
+    entries = [f"url-{entry}.example::name-{entry}.example:" for entry in range(first, first + 60)]
+    return {"url": f"http://url-{number}.example/", "addresses": {"connect_to": entries}}
+
+
+@pytest.mark.parametrize("is_replaced", [False, True], ids=["url", "connect_to"])
+def test_b3_names_of_which_nobody_tells_the_address(
+    machine: Machine, start: StartDaemon, directory: Path, is_replaced: bool
+) -> None:
     machine.connect()
     resolver = directory / "resolv.conf"
     resolver.write_text("nameserver 127.0.0.1\noptions timeout:5 attempts:1\n")
@@ -88,8 +100,8 @@ def test_b3_names_of_which_nobody_tells_the_address(machine: Machine, start: Sta
         daemon = with_file(machine.inside, "/etc/resolv.conf", resolver, start)
         with daemon.wire() as wire, bounded_turns(daemon):
             for number in range(NAMES):
-                url = f"http://name-{number}.example/"
-                request = wire.call("request.submit", url=url, connect_timeout_ms=20)["request"]
+                params = replaced(number) if is_replaced else {"url": f"http://name-{number}.example/"}
+                request = wire.call("request.submit", connect_timeout_ms=20, **params)["request"]
             eventually(partial(has_finished, daemon, 100))
             # All of them, where nothing holds the others back.
             wire.call("request.wait", request=request, timeout_ms=1_000)
