@@ -64,6 +64,8 @@ final class CurlTransfer {
     var trustStore: TrustStore?
     /// The evaluations of the servers of its connections.
     var evaluations = TrustEvaluations()
+    /// The question about a server for whose answer it waits.
+    var question: TrustQuestion?
     /// Reads the file of the body; made when the body is first sent.
     var fileReader: FileReadAhead?
     /// The Unix socket that it connects to, once it was looked up.

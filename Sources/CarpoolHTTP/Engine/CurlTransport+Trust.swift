@@ -44,7 +44,11 @@ extension CurlTransport {
     private func ask(_ pending: TrustEvaluation.PendingQuestion, for transfer: CurlTransfer) {
         let question = TrustQuestion(
             partition: transfer.request.partition, origin: transfer.request.url.origin, acceptance: pending.acceptance)
-        if let asked = questions[question] { return asked.transfers.append(transfer) }
+        transfer.question = question
+        if let asked = questions[question] {
+            asked.transfers[transfer.id] = transfer
+            return
+        }
         let asked = AskedQuestion(transfer)
         questions[question] = asked
         pending.custom.decide(pending.question) { [weak self] answer in
@@ -52,18 +56,17 @@ extension CurlTransport {
             guard let self, questions[question] === asked else { return }
             questions[question] = nil
             // The caller may keep the completion for long.
-            let transfers = asked.transfers
-            asked.transfers = []
+            let transfers = asked.transfers.values.sorted { $0.id < $1.id }
+            asked.transfers = [:]
             for transfer in transfers { carryOut(answer, pending.acceptance, for: transfer) }
         }
     }
 
     /// A transfer that waits for a caller's decision has ended. A question that is of no use to others is forgotten.
     func withdrawQuestion(of transfer: CurlTransfer) {
-        guard let (question, asked) = questions.first(where: { $0.value.transfers.contains { $0 === transfer } }) else {
-            return
-        }
-        asked.transfers.removeAll { $0 === transfer }
+        guard let question = transfer.question, let asked = questions[question] else { return }
+        transfer.question = nil
+        asked.transfers[transfer.id] = nil
         if asked.transfers.isEmpty { questions[question] = nil }
     }
 
@@ -71,6 +74,7 @@ extension CurlTransport {
         _ answer: CustomTrust.TrustAnswer, _ acceptance: TrustEvaluation.Acceptance, for transfer: CurlTransfer
     ) {
         transfer.deadlines.decided()
+        transfer.question = nil
         switch answer {
         case .accept:
             transfer.evaluations.accept(acceptance)
@@ -93,9 +97,9 @@ extension CurlTransfer {
     }
 }
 
-/// A question that waits for its answer, and the transfers that wait with it.
+/// A question that waits for its answer, and the transfers that wait with it, by their numbers.
 final class AskedQuestion {
-    var transfers: [CurlTransfer]
+    var transfers: [Int: CurlTransfer]
 
-    init(_ transfer: CurlTransfer) { transfers = [transfer] }
+    init(_ transfer: CurlTransfer) { transfers = [transfer.id: transfer] }
 }

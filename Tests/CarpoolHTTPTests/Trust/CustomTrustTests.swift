@@ -119,7 +119,7 @@ struct CustomTrustTests {
             evaluator: .custom(CustomTrust(identity: "late") { _, completion in late.answer(completion) }))
         async let outcome = driver.fetch(ask)
         while await driver.look({ $0.questions.isEmpty }) == true { try await Task.sleep(for: .milliseconds(5)) }
-        await driver.look { $0.questions.values.first?.transfers.first?.cancel() }
+        await driver.look { $0.questions.values.first?.transfers.values.first?.cancel() }
         #expect(try await outcome.error?.code == .cancelled)
         #expect(await driver.look { $0.questions.isEmpty } == true)
         try await Task.sleep(for: .milliseconds(700))
