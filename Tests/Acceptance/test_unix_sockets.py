@@ -147,6 +147,17 @@ def test_tls_over_a_socket(client: carpool.Client, authority: Authority, tmp_pat
         secure.stop()
 
 
+def test_a_raw_stream_does_not_leave_the_socket_of_its_session(client: carpool.Client, service: UnixOrigin) -> None:
+    """Raw streams know no Unix sockets; one that went to the host instead would send its bytes elsewhere."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number = listener.getsockname()[1]
+        addresses = {"unix_socket": str(service.path)}
+        client.call("session.create", name="local", configuration={"addresses": addresses})
+        with pytest.raises(carpool.InvalidParamsError) as caught:
+            client.call("stream.open", host="127.0.0.1", port=number, tls=False, session="local")
+        assert caught.value.data["path"] == "params.session"
+
+
 def test_a_server_that_starts_again_is_found_again(client: carpool.Client, tmp_path: Path) -> None:
     path = tmp_path / "again.sock"
     client.call("session.create", name="service", configuration={"addresses": {"unix_socket": str(path)}})

@@ -136,6 +136,8 @@ public final class RawStream: ReadinessHandler {
     /// The connection is established. Must be called at once, before libcurl does anything else: the first read binds
     /// the connection to this handle.
     func didConnect() {
+        // Whatever happened in the handshake: nothing is sent to a server that the evaluation has not accepted.
+        guard evaluations.allowRequest else { return didFailToConnect(CURLE_SSL_CONNECT_ERROR) }
         let socket = CCurl_get_active_socket(easy.raw)
         guard socket != CURL_SOCKET_BAD else { return didFailToConnect(CURLE_COULDNT_CONNECT) }
         phase = .open(socket)

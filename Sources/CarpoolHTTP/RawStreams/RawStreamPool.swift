@@ -50,12 +50,17 @@ public final class RawStreamPool: ReadinessHandler {
     public var count: Int { streams.count }
 
     /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is ignored.
-    /// - Parameter timeoutMilliseconds: how long resolving, connecting and TLS may take together.
-    /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out.
+    /// - Parameters:
+    ///   - settings: a Unix socket is not supported.
+    ///   - timeoutMilliseconds: how long resolving, connecting and TLS may take together.
+    /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out, or the settings have a Unix
+    ///   socket.
     public func open(
         _ url: HTTPURL, settings: ConnectionSettings?, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
-        guard let easy = EasyHandle(fields: [], defaults: []) else { return nil }
+        guard settings?.values.addresses?.socket == nil, let easy = EasyHandle(fields: [], defaults: []) else {
+            return nil
+        }
         let stream = RawStream(pool: self, easy: easy, url: url, settings: settings, delegate: delegate)
         easy.setUp(url, timeoutMilliseconds)
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))

@@ -26,7 +26,7 @@ struct RawStreamHandlers {
         guard requests.isServing() else { throw .draining }
         let client = call.client
         try configuration.checkNetwork(of: client)
-        let session = try sessions.session(call.params["session"], of: client).configuration
+        let session = try session(call)
         let own = try trust(call, files)
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
@@ -58,6 +58,17 @@ struct RawStreamHandlers {
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
+    }
+
+    /// The configuration of the call's session.
+    private func session(_ call: Call) throws(RPCError) -> SessionConfiguration {
+        let session = try sessions.session(call.params["session"], of: call.client).configuration
+        guard session.addresses?.socket == nil else {
+            throw .invalidParams(
+                path: "params.session", message: "connections of the session are made to a Unix socket",
+                expected: "a session without addresses.unix_socket")
+        }
+        return session
     }
 
     private static func settings(
