@@ -21,8 +21,7 @@ extension CertificateMaterial {
             }
         }
         let error = ERR_peek_last_error()
-        // ERR_GET_LIB and ERR_GET_REASON, which are macros.
-        guard error == 0 || Int32(error >> 23 & 0xFF) == ERR_LIB_PEM && Int32(error & 0x7F_FFFF) == PEM_R_NO_START_LINE
+        guard error == 0 || ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE
         else { throw .unreadable(expected: "PEM text", found: "a block that is cut off or is not Base64") }
         ERR_pop_to_mark()
         ERR_set_mark()

@@ -77,7 +77,10 @@ extension CertificateMaterial {
         switch OBJ_obj2nid(safe.pointee.type) {
         case NID_pkcs7_data: bags = PKCS12_unpack_p7data(safe)
         case NID_pkcs7_encrypted:
-            guard let content = safe.pointee.d.encrypted?.pointee.enc_data else { throw CertificateMaterial.damaged }
+            // Before 3.0.19 OpenSSL would decrypt through a null pointer where there is no content.
+            guard let content = safe.pointee.d.encrypted?.pointee.enc_data, content.pointee.enc_data != nil else {
+                throw CertificateMaterial.damaged
+            }
             try cost.spend(on: content.pointee.algorithm)
             bags = CertificateMaterial.withText(secret) { PKCS12_unpack_p7encdata(safe, $0, $1) }
             guard bags != nil else { throw secret == nil ? .passwordMissing : .passwordWrong }

@@ -52,8 +52,9 @@ public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
         contentBytes = bytes.count
         hashCost = bytes.count / 25_000
         stack = OPENSSL_sk_new_null()
-        for list in lists {
-            OPENSSL_sk_push(stack, UnsafeRawPointer(list))
+        for (index, list) in lists.enumerated() {
+            // Without memory for it, the list would revoke nothing.
+            guard OPENSSL_sk_push(stack, UnsafeRawPointer(list)) > 0 else { throw .unreadable(number: index + 1) }
             // A list is sorted by number when it is first searched: here, not in a handshake.
             var entry: OpaquePointer?
             if let zero = ASN1_INTEGER_new() {

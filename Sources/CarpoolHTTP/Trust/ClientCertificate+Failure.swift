@@ -80,8 +80,11 @@ enum CertificateTime {
     static func text(_ seconds: Int64) -> String {
         let (days, second) = CivilDate.split(secondsSince1970: Int(seconds))
         let date = CivilDate(daysSince1970: days)
-        func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let day = "\(date.year)-\(digits(date.month))-\(digits(date.day))"
+        func digits(_ number: Int, _ count: Int = 2) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let day = "\(digits(date.year, 4))-\(digits(date.month))-\(digits(date.day))"
         return "\(day)T\(digits(second / 3_600)):\(digits(second / 60 % 60)):\(digits(second % 60))Z"
     }
 }

@@ -16,13 +16,14 @@ extension ClientCertificate {
     /// The longest password.
     public static let maximumPasswordBytes = 1_024
 
-    /// The SHA-256 of what a certificate is read from: what has the same one is read once. It must not be shown.
+    /// The SHA-256 of what a certificate is read from: what has the same one is read once. It must not be shown. `nil`
+    /// if memory is out.
     public static func inputDigest(
         _ bytes: [UInt8], key: [UInt8]?, format: Format?, password: [UInt8]?
-    ) -> [UInt8] {
-        guard let hash = EVP_MD_CTX_new() else { return [] }
+    ) -> [UInt8]? {
+        guard let hash = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(hash) }
-        EVP_DigestInit_ex(hash, EVP_sha256(), nil)
+        guard EVP_DigestInit_ex(hash, EVP_sha256(), nil) == 1 else { return nil }
         for part in [bytes, key, format.map { Array($0.rawValue.utf8) }, password] {
             // The length before each part, so that no two inputs have the same bytes.
             var count = Int64(part?.count ?? -1)
@@ -30,7 +31,7 @@ extension ClientCertificate {
             if let part { EVP_DigestUpdate(hash, part, part.count) }
         }
         var digest = [UInt8](repeating: 0, count: 32)
-        return EVP_DigestFinal_ex(hash, &digest, nil) == 1 ? digest : []
+        return EVP_DigestFinal_ex(hash, &digest, nil) == 1 ? digest : nil
     }
 
     /// Reads a certificate, its private key and its chain. Slow: for a thread of a ``Worker``.

@@ -62,7 +62,7 @@ struct TrustMaterialReader {
             }
             let error = ERR_peek_last_error()
             let isEnd =
-                error == 0 || (Int(ERR_GET_LIB(error)) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
+                error == 0 || (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
             return isEnd ? nil : .unreadable(number: objects.count + 1)
         }
         return (objects, failure)

@@ -27,10 +27,10 @@ struct ClientCertificateNames: Sendable {
         case refused(ClientCertificate.Failure)
     }
 
-    /// A certificate, and the digest of what it was read from.
+    /// A certificate, and the digest of what it was read from, if there was memory for it.
     struct Read: Sendable {
         let certificate: ClientCertificate
-        let digest: [UInt8]
+        let digest: [UInt8]?
     }
 
     /// The result of reading.
@@ -122,7 +122,7 @@ struct ClientCertificateNames: Sendable {
                 password = Array(text.prefix { $0 != 0x0A && $0 != 0x0D })
             }
             let digest = ClientCertificate.inputDigest(certificate, key: key, format: format, password: password)
-            if let known = known[digest] { return .success(Read(certificate: known, digest: digest)) }
+            if let digest, let known = known[digest] { return .success(Read(certificate: known, digest: digest)) }
             do throws(ClientCertificate.Failure) {
                 let read = try ClientCertificate.read(certificate, key: key, format: format, password: password)
                 return .success(Read(certificate: read, digest: digest))

@@ -19,7 +19,7 @@ struct ClientCertificateTable {
 
     /// Notes a certificate that was read.
     mutating func adopt(_ reading: ClientCertificateNames.Reading?) {
-        guard case .success(let read) = reading else { return }
-        certificates[read.digest] = Weak(certificate: read.certificate)
+        guard case .success(let read) = reading, let digest = read.digest else { return }
+        certificates[digest] = Weak(certificate: read.certificate)
     }
 }

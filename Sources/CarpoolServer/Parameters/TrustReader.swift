@@ -129,7 +129,8 @@ struct TrustReader {
     private func revocation(_ json: JSON, path: String) throws(RPCError) -> RevocationCheck {
         try checkOne(of: "crl_file", "crl_pem", json, path)
         var check = RevocationCheck()
-        if json["crl_file"] != nil || json["crl_pem"] != nil, case .lists(let lists) = try material(path) {
+        if json["crl_file"] != nil || json["crl_pem"] != nil {
+            guard case .lists(let lists) = try material(path) else { throw .notOpened(path) }
             check.lists = lists
         }
         if let staple = json["staple"]?.string.flatMap(RevocationCheck.Staple.init(rawValue:)) { check.staple = staple }
@@ -160,7 +161,8 @@ struct TrustReader {
             }
         }
         var certificates: [X509Certificate] = []
-        if json["files"]?.count ?? 0 > 0 || json["pem"] != nil, case .certificates(let read) = try material(path) {
+        if json["files"]?.count ?? 0 > 0 || json["pem"] != nil {
+            guard case .certificates(let read) = try material(path) else { throw .notOpened(path) }
             certificates = read
         }
         return PublicKeyPins(

@@ -57,6 +57,33 @@ struct ClientCertificateTests {
         #expect(try ClientCertificate.read(try files.bytes("empty.p12"), password: []).chainCount == 2)
     }
 
+    @Test("An encrypted part of PKCS#12 without content is damaged; OpenSSL before 3.0.19 would crash")
+    func partWithoutContent() throws {
+        func der(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+            let bytes = parts.flatMap(\.self)
+            let length: [UInt8] = bytes.count < 128 ? [UInt8(bytes.count)] : [0x81, UInt8(bytes.count)]
+            return [tag] + length + bytes
+        }
+        let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
+        let encrypted: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 6]
+        let tripleDES: [UInt8] = [0x06, 10, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 1, 3]
+        let algorithm = der(0x30, tripleDES, der(0x30, der(0x04, [UInt8](repeating: 1, count: 60)), der(0x02, [1])))
+        let part = der(0x30, encrypted, der(0xA0, der(0x30, der(0x02, [0]), der(0x30, data, algorithm))))
+        let safes = der(0x30, data, der(0xA0, der(0x04, der(0x30, part))))
+        let file = der(0x30, der(0x02, [3]), safes)
+        #expect(file[1] == 0x81)
+        #expect(throws: ClientCertificate.Failure.unreadable(expected: "a PKCS#12 file", found: "a damaged one")) {
+            try ClientCertificate.read(file, password: Array("secret".utf8))
+        }
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (-50_000_000_000, "0385-07-25T07:06:40Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"),
+    ]) func writesTimes(seconds: Int64, text: String) {
+        #expect(CertificateTime.text(seconds) == text)
+    }
+
     @Test func saysWhoseItIs() throws {
         let read = try files.read("all.pem")
         #expect(read.summary.subject == "CN=client,O=Test" && read.summary.issuer == "CN=middle,O=Test")
