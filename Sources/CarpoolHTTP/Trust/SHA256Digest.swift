@@ -11,9 +11,5 @@ enum SHA256Digest {
     }
 
     /// The hash in hexadecimal digits.
-    static func text(of bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = self.bytes(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    static func text(of bytes: [UInt8]) -> String { HexadecimalText.text(self.bytes(of: bytes)) }
 }
