@@ -129,3 +129,15 @@ def test_connections_with_other_settings_are_not_shared(
             assert version(record) == NAMES[high]
             seen.setdefault(high, set()).add(record["attempts"][-1]["metrics"][-1]["connection"])
     assert all(len(connections) == 1 for connections in seen.values())
+
+
+def test_a_default_that_is_named_shares_connections_with_one_that_is_not(
+    client: carpool.Client, authority: Authority, nginx: Any
+) -> None:
+    trust = {"ca_file": str(authority.ca_file)}
+    seen = set()
+    settings: list[dict[str, Any]] = [{}, {"tls": {}}, {"tls": {"min_version": "1.2"}}, {"tls": {"max_version": "1.3"}}]
+    for params in settings:
+        record = client.call("request.perform", url=f"{nginx.https}/hello.txt", trust=trust, **params)
+        seen.add(record["attempts"][-1]["metrics"][-1]["connection"])
+    assert len(seen) == 1

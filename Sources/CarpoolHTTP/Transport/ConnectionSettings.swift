@@ -40,8 +40,13 @@ public final class ConnectionSettings: Hashable, Sendable {
 
     /// Makes settings; `nil` if all are the defaults.
     public static func make(_ values: Values) -> ConnectionSettings? {
-        values.isDefault ? nil : ConnectionSettings(values)
+        var values = values
+        // The defaults share connections, whether they are named or not.
+        if values.tls == standardTLS { values.tls = nil }
+        return values.isDefault ? nil : ConnectionSettings(values)
     }
+
+    private static let standardTLS = TLSSettings()
 
     private init(_ values: Values) {
         self.values = values
