@@ -116,8 +116,9 @@ struct ConfigurationFiles {
         do throws(RegularFile.Failure) {
             file = try RegularFile.open(path)
         } catch {
-            if case .notRegular = error {
-                throw Refusal(message: "\(path) is no regular file", expected: "a regular file")
+            if case .notRegular(let reason) = error {
+                let kind = reason.code == EISDIR ? "a directory and no regular file" : "no regular file"
+                throw Refusal(message: "\(path) is \(kind)", expected: "a regular file")
             }
             throw Refusal(
                 message: "cannot open \(path): \(error.reason.reason)", expected: "a file that carpoold can read")
