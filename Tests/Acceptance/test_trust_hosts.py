@@ -227,6 +227,7 @@ def test_tr_11_a_client_that_is_late(wire: Wire, nginx: Nginx) -> None:
     trust = {"evaluators": {"*": {"callback": {"name": "judge", "deadline_ms": 50}}}}
     record = wire.result(wire.request("request.perform", url=f"{nginx.https1}/hello.txt", trust=trust))
     assert failure(record) == "custom_evaluation_failed"
+    assert "deadline_ms" in record["outcome"]["error"]["hint"]
 
 
 # MARK: Bad input

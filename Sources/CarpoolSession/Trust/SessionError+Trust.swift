@@ -43,6 +43,8 @@ extension SessionError {
             "the server must send an OCSP answer (nginx: ssl_stapling); without staple \"require\" (--cert-status) none is needed"
         case .revocationCheckFailed:
             "give a revocation list of the certificate's authority that has not expired: crl_file of the evaluator (--crlfile)"
+        case .customEvaluationFailed where text.hasPrefix("the callback "):
+            "a client must have declared this name (register in Python), and answer callback.trust within deadline_ms"
         case .customEvaluationFailed: nil
         }
     }
