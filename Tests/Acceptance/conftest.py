@@ -21,8 +21,9 @@ from harness.namespace import Namespace
 from harness.namespaces import Machine
 from harness.story import Story
 from harness.wire import Wire
-from origins.authority import Authority
+from origins.authority import Authority, Certificate
 from origins.httpbin import Httpbin
+from origins.mutual import MutualNginx, issue_person
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.peer import Peer, StartPeer, Talk, echo
@@ -231,3 +232,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """TLS servers with each fault of a certificate."""
     with make_world(tmp_path_factory.mktemp("trust")) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[MutualNginx]:
+    """An origin that asks for client certificates."""
+    nginx = MutualNginx(tmp_path_factory.mktemp("mutual") / "nginx", authority)
+    yield nginx
+    nginx.stop()
+
+
+@pytest.fixture(scope="module")
+def person(authority: Authority) -> Certificate:
+    """A client certificate in all its forms."""
+    return issue_person(authority)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,9 @@ from harness.daemon import Daemon
 from harness.declared import declaring, refusal, reload, write
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
-from origins.mutual import MutualNginx
-from origins.tlsserver import TLSServer
+from origins.mutual import PASSWORD, MutualNginx, files, openssl
 
 StartDaemon = Callable[..., Daemon]
-PASSWORD = "open sesame"
-
-
-def openssl(*arguments: str | Path) -> None:
-    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[MutualNginx]:
-    nginx = MutualNginx(tmp_path_factory.mktemp("mutual") / "nginx", authority)
-    yield nginx
-    nginx.stop()
-
-
-@pytest.fixture(scope="module")
-def person(authority: Authority) -> Certificate:
-    """A certificate with the subject CN=person in the forms in which it is given: files beside it."""
-    made = authority.issue("person")
-    stem = made.key.with_suffix("")
-    stem.with_suffix(".both").write_bytes(made.chain.read_bytes() + made.key.read_bytes())
-    password = f"pass:{PASSWORD}"
-    openssl("pkcs8", "-topk8", "-in", made.key, "-passout", password, "-out", stem.with_suffix(".locked"))
-    pack: list[str | Path] = ["pkcs12", "-export", "-in", made.chain, "-inkey", made.key, "-passout", password]
-    openssl(*pack, "-out", stem.with_suffix(".p12"))
-    openssl(*pack, "-legacy", "-out", stem.with_suffix(".rc2"))
-    stem.with_suffix(".password").write_text(PASSWORD + "\n")
-    return made
 
 
 def form(person: Certificate, kind: str) -> dict[str, Any]:
@@ -157,46 +128,6 @@ def test_each_refusal_has_its_name_and_sends_nothing(
         assert words in str(caught.value) and PASSWORD not in str(caught.value)
         if name.startswith("client_certificate"):
             assert caught.value.data["hint"] and caught.value.data["path"].endswith("client_certificate")
-
-
-@pytest.fixture(params=["-tls1_2", "-tls1_3"])
-def strict(request: pytest.FixtureRequest, authority: Authority) -> Iterator[TLSServer]:
-    """A server that refuses clients in TLS."""
-    server = TLSServer(
-        authority.issue("strict"), request.param, "-Verify", "1", "-verify_return_error",
-        "-CAfile", str(authority.ca_file),
-    )  # fmt: skip
-    yield server
-    server.stop()
-
-
-@pytest.mark.parametrize("body", [None, {"text": "x" * 300_000}])
-def test_f8_a_refused_certificate_has_its_name_each_time(
-    client: carpool.Client, authority: Authority, strict: TLSServer, person: Certificate, tmp_path: Path,
-    body: dict[str, str] | None,
-) -> None:  # fmt: skip
-    foreign = Authority(tmp_path / "foreign", "Nobody knows us").issue("foreign")
-    expired = authority.issue("expired", days=-1)
-    options: dict[str, Any] = {"method": "POST", "body": body} if body else {}
-    interceptor = [{"retry_policy": {"limit": 3, "methods": ["GET", "POST"]}}]
-    for certificate, name in ((None, "required"), (foreign, "rejected"), (expired, "expired")):
-        given = {"client_certificate": files(certificate)} if certificate else {}
-        for _ in range(10):
-            record = client.call(
-                "request.perform", url=strict.url, trust={"ca_file": str(authority.ca_file)}, interceptor=interceptor,
-                **given, **options,
-            )  # fmt: skip
-            error = record["outcome"]["error"]
-            assert error["name"] == f"session_task_failed.client_certificate.{name}", error
-            assert error["retryable"] is False and error["hint"]
-            assert len(record["attempts"]) == 1
-    assert client.call(
-        "request.perform", url=strict.url, trust={"ca_file": str(authority.ca_file)}, client_certificate=files(person)
-    )["outcome"]["ok"]
-
-
-def files(certificate: Certificate) -> dict[str, str]:
-    return {"file": str(certificate.chain), "key_file": str(certificate.key)}
 
 
 @pytest.mark.parametrize("server", ["optional", "optional2"])

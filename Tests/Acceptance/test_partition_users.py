@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,13 +14,6 @@ from origins.mutual import MutualNginx
 from origins.scripted import ScriptedOrigin
 
 UNKNOWN_ROOT = "session_task_failed.server_certificate_has_unknown_root"
-
-
-@pytest.fixture(scope="module")
-def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[MutualNginx]:
-    nginx = MutualNginx(tmp_path_factory.mktemp("mutual") / "nginx", authority)
-    yield nginx
-    nginx.stop()
 
 
 def shared(start: StartDaemon, role: str = "submit", **config: Any) -> Daemon:

@@ -23,13 +23,6 @@ NO_CONNECTION = "session_task_failed.cannot_connect_to_host"
 NUMBERS = itertools.count()
 
 
-@pytest.fixture(scope="module")
-def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[MutualNginx]:
-    nginx = MutualNginx(tmp_path_factory.mktemp("mutual") / "nginx", authority)
-    yield nginx
-    nginx.stop()
-
-
 @pytest.fixture
 def resumable(authority: Authority) -> Iterator[ScriptedOrigin]:
     """An origin whose TLS sessions can be resumed, whatever certificate it presents."""

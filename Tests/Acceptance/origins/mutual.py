@@ -13,7 +13,10 @@ from typing import Any
 from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS, eventually
 
-from origins.authority import Authority
+from origins.authority import Authority, Certificate
+
+PASSWORD = "open sesame"
+"""The password of the keys of :func:`issue_person`."""
 
 _SERVER = """
     server {{
@@ -50,6 +53,30 @@ http {{
     {servers}
 }}
 """
+
+
+def openssl(*arguments: str | Path) -> None:
+    """Run a command of OpenSSL."""
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+def files(certificate: Certificate) -> dict[str, str]:
+    """The parameter `client_certificate`."""
+    return {"file": str(certificate.chain), "key_file": str(certificate.key)}
+
+
+def issue_person(authority: Authority) -> Certificate:
+    """A certificate with the subject CN=person in the forms in which it is given: files beside it."""
+    made = authority.issue("person")
+    stem = made.key.with_suffix("")
+    stem.with_suffix(".both").write_bytes(made.chain.read_bytes() + made.key.read_bytes())
+    password = f"pass:{PASSWORD}"
+    openssl("pkcs8", "-topk8", "-in", made.key, "-passout", password, "-out", stem.with_suffix(".locked"))
+    pack: list[str | Path] = ["pkcs12", "-export", "-in", made.chain, "-inkey", made.key, "-passout", password]
+    openssl(*pack, "-out", stem.with_suffix(".p12"))
+    openssl(*pack, "-legacy", "-out", stem.with_suffix(".rc2"))
+    stem.with_suffix(".password").write_text(PASSWORD + "\n")
+    return made
 
 
 class MutualNginx:
