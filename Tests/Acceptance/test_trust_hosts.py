@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ssl
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -312,6 +313,39 @@ def test_the_command_s_trust_options(run: Run, world: World) -> None:
     insecure = ("get", "-k", "--resolve", f"*:{server.port}:127.0.0.1", url)
     assert run(*insecure, "--pinnedpubkey", pin(server.certificate.chain)).returncode == 0
     assert run(*insecure, "--pinnedpubkey", world.wrong_pin).returncode != 0
+
+
+@pytest.mark.parametrize("form", ["public key", "DER of it", "certificate"])
+def test_a_file_of_keys_is_pinned_as_by_curl(run: Run, world: World, tmp_path: Path, form: str) -> None:
+    """curl takes public keys alone, and refuses a file of certificates."""
+
+    def file(name: str, server: str) -> Path:
+        command: list[str | Path] = [
+            "openssl",
+            "x509",
+            "-in",
+            world.servers[server].certificate.chain,
+            "-noout",
+            "-pubkey",
+        ]
+        made = tmp_path / name
+        key = subprocess.run(command, check=True, capture_output=True).stdout
+        if form == "DER of it":
+            command = ["openssl", "pkey", "-pubin", "-pubout", "-outform", "DER"]
+            key = subprocess.run(command, check=True, capture_output=True, input=key).stdout
+        made.write_bytes(world.servers[server].certificate.chain.read_bytes() if form == "certificate" else key)
+        return made
+
+    port = world.servers["good"].port
+    place: list[str | Path] = ["--resolve", f"*:{port}:127.0.0.1", "--cacert", world.root.file]
+    for name, server, is_right in (("right", "good", True), ("wrong", "self_signed", False)):
+        options = [*place, "--pinnedpubkey", file(name, server), f"https://{HOST}:{port}/"]
+        done = run("get", *options)
+        assert (done.returncode == 0) is is_right, done
+        assert is_right or b"public_key_pinning_failed" in done.stderr
+        if form != "certificate":
+            curl = subprocess.run(["curl", "-q", "-sS", *map(str, options)], check=False, capture_output=True)
+            assert (curl.returncode == 0) is is_right, curl
 
 
 def test_the_pins_of_a_server(run: Run, world: World) -> None:

@@ -9,12 +9,9 @@ public final class PublicKeyPins: Hashable, Sendable {
     /// Whether the certificate must name the host.
     public let validatesHost: Bool
 
-    /// Makes pins of hashes, and of the keys of certificates.
-    public init(
-        _ keys: [PublicKeyPin], certificates: [X509Certificate] = [], performsDefaultValidation: Bool = true,
-        validatesHost: Bool = true
-    ) {
-        self.keys = Set(keys + certificates.map(\.publicKey))
+    /// Makes pins of hashes.
+    public init(_ keys: [PublicKeyPin], performsDefaultValidation: Bool = true, validatesHost: Bool = true) {
+        self.keys = Set(keys)
         self.performsDefaultValidation = performsDefaultValidation
         self.validatesHost = validatesHost
     }

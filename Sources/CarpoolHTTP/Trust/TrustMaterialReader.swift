@@ -24,6 +24,8 @@ struct TrustMaterialReader {
     let free: (OpaquePointer) -> Void
     /// The most objects that are accepted.
     let limit: Int
+    /// Whether an object in DER may have fewer than 128 bytes, as a public key.
+    var mayBeShort = false
 
     /// The most bytes that are read.
     static let maximumBytes = 1_048_576
@@ -39,8 +41,11 @@ struct TrustMaterialReader {
         }
         ERR_clear_error()
         defer { ERR_clear_error() }
-        // Certificates and lists are long sequences, whose encoding begins like this; no PEM text does.
-        let isDER = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
+        // Certificates and lists are long sequences, whose encoding begins like this; no PEM text does. Short ones have
+        // their length in the second byte.
+        let isDER =
+            bytes.count > 2 && bytes[0] == 0x30
+            && (bytes[1] >= 0x80 || mayBeShort && Int(bytes[1]) + 2 <= bytes.count && bytes[2] == 0x30)
         var (objects, failure) = isDER ? readDER(bytes) : readPEM(bytes)
         if failure == nil, objects.isEmpty { failure = .empty }
         guard let failure else { return objects }

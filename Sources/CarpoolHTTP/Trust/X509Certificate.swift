@@ -20,8 +20,7 @@ public final class X509Certificate: Hashable, @unchecked Sendable {
         X509_check_purpose(raw, -1, 0)
         der = X509Certificate.encode { i2d_X509(raw, $0) }
         digest = SHA256Digest.text(of: der)
-        publicKey = PublicKeyPin(
-            hash: SHA256Digest.bytes(of: X509Certificate.encode { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(raw), $0) }))
+        publicKey = PublicKeyPin(X509_get_X509_PUBKEY(raw))
     }
 
     /// Adds a reference to OpenSSL's object.
@@ -71,7 +70,8 @@ public final class X509Certificate: Hashable, @unchecked Sendable {
     /// The digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    private static func encode(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
+    /// The bytes that a function of OpenSSL writes; it is called first without a place, for their number.
+    static func encode(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
         let count = Int(write(nil))
         guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in

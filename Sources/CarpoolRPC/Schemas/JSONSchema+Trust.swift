@@ -88,8 +88,10 @@ extension JSONSchema {
         .optional(
             "pins", .array(of: .string(maxBytes: 52), count: 0...64),
             "SHA-256 of public keys, `sha256//` and base64, as `carpool pins` and curl write them."),
-        .optional("files", .array(of: path, count: 0...16), "Files of certificates whose keys are pinned."),
-        .optional("pem", pem, "Certificates as PEM text, whose keys are pinned."),
+        .optional(
+            "files", .array(of: path, count: 0...16),
+            "Files of public keys, or of certificates whose keys are pinned; PEM or DER."),
+        .optional("pem", pem, "Public keys, or certificates whose keys are pinned, as PEM text."),
         defaultValidation, validateHost,
     ])
 }

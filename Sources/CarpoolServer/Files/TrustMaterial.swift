@@ -11,8 +11,8 @@ enum TrustMaterial: Sendable {
     case lists(CertificateRevocationLists)
     /// Certificates that are pinned.
     case pins(CertificatePins)
-    /// Certificates whose keys are pinned.
-    case certificates([X509Certificate])
+    /// Public keys that are pinned.
+    case keys([PublicKeyPin])
 }
 
 /// The certificates or revocation lists that one object of a call names or holds, before they are read.
@@ -40,7 +40,7 @@ struct TrustMaterialNames: Sendable {
         case authorities
         case lists
         case pins(acceptsSelfSigned: Bool, performsDefaultValidation: Bool, validatesHost: Bool)
-        case certificates
+        case keys
     }
 
     /// The object that has the sources, such as `params.trust`.
@@ -80,6 +80,7 @@ struct TrustMaterialFiles {
     struct Parsed {
         fileprivate var lists: [String: CertificateRevocationLists] = [:]
         fileprivate var certificates: [String: [X509Certificate]] = [:]
+        fileprivate var keys: [String: [PublicKeyPin]] = [:]
     }
 
     /// What is in use: it is not parsed again.
@@ -116,7 +117,7 @@ struct TrustMaterialFiles {
                 try certificates(names), acceptsSelfSigned: acceptsSelfSigned,
                 performsDefaultValidation: performsDefaultValidation, validatesHost: validatesHost)
             return .pins(known.shared(pins))
-        case .certificates: return .certificates(try certificates(names))
+        case .keys: return .keys(try keys(names))
         }
     }
 
@@ -166,6 +167,27 @@ struct TrustMaterialFiles {
             }
         }
         return certificates
+    }
+
+    private mutating func keys(_ names: TrustMaterialNames) throws(Refusal) -> [PublicKeyPin] {
+        var keys: [PublicKeyPin] = []
+        for source in names.sources {
+            if let path = source.path, let known = parsed.keys[path] {
+                keys += known
+            } else {
+                let bytes = try content(source)
+                let read = try TrustMaterialFiles.parsing("certificate or public key", source.place) {
+                    () throws(TrustMaterialError) in try PublicKeyPin.parse(bytes)
+                }
+                if let path = source.path { parsed.keys[path] = read }
+                keys += read
+            }
+            guard keys.count <= CertificatePins.maximumCount else {
+                throw TrustMaterialFiles.refusal(
+                    .tooMany(limit: CertificatePins.maximumCount), "certificate", at: source.place)
+            }
+        }
+        return keys
     }
 
     private static func parsing<Value>(

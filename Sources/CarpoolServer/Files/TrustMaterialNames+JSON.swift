@@ -38,7 +38,7 @@ extension TrustMaterialNames {
             let place = "\(place).public_keys"
             let certificates = sources(keys, place, text: "pem")
             if !certificates.isEmpty {
-                names.append(TrustMaterialNames(place: place, sources: certificates, kind: .certificates))
+                names.append(TrustMaterialNames(place: place, sources: certificates, kind: .keys))
             }
         }
     }

@@ -160,14 +160,12 @@ struct TrustReader {
                     expected: "sha256// and the 44 characters of a SHA-256 in base64; carpool pins HOST prints it")
             }
         }
-        var certificates: [X509Certificate] = []
         if json["files"]?.count ?? 0 > 0 || json["pem"] != nil {
-            guard case .certificates(let read) = try material(path) else { throw .notOpened(path) }
-            certificates = read
+            guard case .keys(let read) = try material(path) else { throw .notOpened(path) }
+            pins += read
         }
         return PublicKeyPins(
-            pins, certificates: certificates,
-            performsDefaultValidation: json["perform_default_validation"]?.bool ?? true,
+            pins, performsDefaultValidation: json["perform_default_validation"]?.bool ?? true,
             validatesHost: json["validate_host"]?.bool ?? true)
     }
 }

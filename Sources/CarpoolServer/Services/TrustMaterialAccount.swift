@@ -57,7 +57,7 @@ extension TrustMaterial {
         case .authorities(let authorities): (authorities.store, authorities.store.contentBytes)
         case .lists(let lists): (lists, lists.contentBytes)
         case .pins(let pins): (pins, pins.contentBytes)
-        case .certificates: nil
+        case .keys: nil
         }
     }
 }

@@ -50,7 +50,7 @@ struct EvaluatedConnectionTests {
             (.standard(validatesHost: true), "127.0.0.1", "host_validation_failed"),
             (.standard(validatesHost: false), "127.0.0.1", "accepted"),
             (.pinnedCertificates(pins), "localhost", "certificate_pinning_failed"),
-            (.publicKeys(PublicKeyPins([], certificates: pins.certificates)), "localhost", "public_key_pinning_failed"),
+            (.publicKeys(PublicKeyPins(pins.certificates.map(\.publicKey))), "localhost", "public_key_pinning_failed"),
             (.disabled, "127.0.0.1", "accepted"),
             (.missing, "localhost", "no_required_evaluator"),
             (.composite([.disabled, .standard(validatesHost: true), .missing]), "127.0.0.1", "host_validation_failed"),

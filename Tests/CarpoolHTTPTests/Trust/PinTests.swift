@@ -1,3 +1,5 @@
+import CTLS
+import Foundation
 import Testing
 
 @testable import CarpoolHTTP
@@ -29,13 +31,48 @@ struct PinTests {
         #expect(try Evaluation().run(try certificates([name])).word == "accepted")
         #expect(try Evaluation().run(try certificates(["alone", name])).word == "accepted")
         #expect(try Evaluation().run(try keys([name])).word == "accepted")
-        let pins = PublicKeyPins([], certificates: try files.certificates([name]))
-        #expect(try Evaluation().run(.publicKeys(pins)).word == "accepted")
         #expect(try Evaluation(host: "x").run(try certificates([name])).word == "host_validation_failed")
         #expect(try Evaluation(host: "x").run(try certificates([name], host: false)).word == "accepted")
         #expect(try Evaluation(host: "x").run(try keys([name])).word == "host_validation_failed")
         #expect(try Evaluation(host: "x").run(try keys([name], host: false)).word == "accepted")
         #expect(try Evaluation(days: 40).run(try keys([name])).word == "trust_evaluation_failed")
+    }
+
+    @Test("A file has public keys or certificates, in PEM or DER; other blocks of PEM are skipped")
+    func keysOfFiles() throws {
+        let all = try files.certificates(["leaf", "middle", "root"])
+        let expected = all.map(\.publicKey)
+        let keys = all.map {
+            X509Certificate.encode { [raw = $0.raw] in i2d_X509_PUBKEY(X509_get_X509_PUBKEY(raw), $0) }
+        }
+        #expect(try PublicKeyPin.parse(Array(keys.joined())) == expected)
+        #expect(try PublicKeyPin.parse(all.flatMap(\.der)) == expected)
+        #expect(try PublicKeyPin.parse(all[0].der + keys[1]) == Array(expected[..<2]))
+        let text =
+            block("PUBLIC KEY", keys[0]) + "a line\n" + block("PRIVATE KEY", [1, 2, 3])
+            + block("CERTIFICATE", all[1].der)
+        #expect(try PublicKeyPin.parse(Array(text.utf8)) == Array(expected[..<2]))
+    }
+
+    private func block(_ name: String, _ bytes: [UInt8]) -> String {
+        "-----BEGIN \(name)-----\n\(Data(bytes).base64EncodedString(options: .lineLength64Characters))\n-----END \(name)-----\n"
+    }
+
+    @Test("What is no key is refused")
+    func noKeys() throws {
+        let leaf = try files.certificates(["leaf"])[0]
+        let key = X509Certificate.encode { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(leaf.raw), $0) }
+        for bytes in [[], [0x30], [0x30, 0], Array("sha256//x".utf8), Array("0text".utf8)] as [[UInt8]] {
+            #expect(throws: TrustMaterialError.empty) { try PublicKeyPin.parse(bytes) }
+        }
+        #expect(throws: TrustMaterialError.unreadable(number: 1)) { try PublicKeyPin.parse([0x30, 1, 0x30]) }
+        #expect(throws: TrustMaterialError.unreadable(number: 2)) { try PublicKeyPin.parse(key + [0]) }
+        #expect(throws: TrustMaterialError.unreadable(number: 1)) {
+            try PublicKeyPin.parse(Array(block("PUBLIC KEY", [1, 2, 3]).utf8))
+        }
+        #expect(throws: TrustMaterialError.tooMany(limit: 256)) {
+            try PublicKeyPin.parse(Array((0..<257).map { _ in key }.joined()))
+        }
     }
 
     @Test("Other certificates do not match; the failure lists pins and what was sent")

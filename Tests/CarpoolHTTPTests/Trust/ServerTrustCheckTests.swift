@@ -176,7 +176,7 @@ struct ServerTrustCheckTests {
             (Self.standard, false), (.disabled, true), (.revocation(RevocationCheck()), false),
             (.revocation(lists), true),
             (.pinnedCertificates(CertificatePins([certificate], acceptsSelfSigned: true)), false),
-            (.publicKeys(PublicKeyPins([], certificates: [certificate], performsDefaultValidation: false)), true),
+            (.publicKeys(PublicKeyPins([certificate.publicKey], performsDefaultValidation: false)), true),
         ]
         for chain in [[certificate] + middle, [certificate, certificate]] {
             for (evaluator, isAccepted) in cases {
