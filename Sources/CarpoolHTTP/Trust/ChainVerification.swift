@@ -41,7 +41,7 @@ struct ChainVerification {
         guard X509_STORE_CTX_init(verification, store.raw, leaf.raw, stack) == 1,
             X509_STORE_CTX_set_default(verification, "ssl_server") == 1
         else { return .failure(Failure(code: X509_V_ERR_OUT_OF_MEM, depth: 0)) }
-        X509_STORE_CTX_set_depth(verification, Int32(CTLS_MOST_AUTHORITIES))
+        CTLS_limit_chain(verification)
         let parameters = X509_STORE_CTX_get0_param(verification)
         X509_VERIFY_PARAM_set_auth_level(parameters, securityLevel)
         if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
@@ -109,6 +109,15 @@ final class ListAbsence {
 
 /// OpenSSL's lists of certificates.
 enum CertificateStack {
+    /// About how long it takes to compare the names of a chain with the constraints of its authorities, in tenths of a
+    /// millisecond.
+    static func nameCost(of chain: [X509Certificate]) -> Int {
+        let stack = OPENSSL_sk_new_null()
+        defer { OPENSSL_sk_free(stack) }
+        for certificate in chain { OPENSSL_sk_push(stack, UnsafeRawPointer(certificate.raw)) }
+        return Int(CTLS_name_cost(stack)) >> 18
+    }
+
     /// The certificates, sharing OpenSSL's objects.
     static func certificates(of stack: OpaquePointer?) -> [X509Certificate] {
         (0..<max(0, OPENSSL_sk_num(stack))).compactMap {

@@ -35,8 +35,8 @@ final class ServerTrustCheck {
     /// How much of the time is left, in tenths of a millisecond.
     private var left = ServerTrustCheck.maximumCost
 
-    /// About the most time that one handshake may spend on signatures, since it is one step for the loop. What has
-    /// begun is completed: a chain with its lists takes 22 ms at most.
+    /// About the most time that one handshake may spend on signatures and names, since it is one step for the loop.
+    /// What has begun is completed: a chain with its lists takes 22 ms at most.
     private static let maximumCost = 250
 
     /// - Parameter presented: at least one certificate.
@@ -153,9 +153,12 @@ final class ServerTrustCheck {
             leaf: leaf, untrusted: untrusted, store: authorities, securityLevel: securityLevel, time: time,
             revocation: revocation
         ).verify()
-        var signers = presented
-        if case .success(let chain) = result { signers = Array(chain.dropFirst()) }
-        let cost = signers.reduce(0) { $0 + $1.signatureCost }
+        var (signers, names) = (presented, 0)
+        if case .success(let chain) = result {
+            signers = Array(chain.dropFirst())
+            names = CertificateStack.nameCost(of: chain)
+        }
+        let cost = signers.reduce(names) { $0 + $1.signatureCost }
         try spend(revocation.map { 2 * cost + $0.lists.hashCost } ?? cost, evaluator)
         return result
     }

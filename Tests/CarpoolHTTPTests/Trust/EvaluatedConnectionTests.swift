@@ -118,6 +118,27 @@ struct EvaluatedConnectionTests {
         }
     }
 
+    @Test("Names that take long to compare are refused, with and without an evaluator", arguments: versions)
+    func manyNames(_ version: String) async throws {
+        let files = try ServerCertificates.shared.get()
+        let root = TrustedAuthorities(try TrustStore(pem: try files.bytes("root.pem")), path: "root.pem")
+        let chains = [["bounded", "named-1"], ["named", "named-3", "named-2", "named-1"]]
+        for (chain, isAccepted) in zip(chains, [true, false]) {
+            let server = try TLSServer(chain, version)
+            defer { server.end() }
+            let driver = try await Driver()
+            var ask = Ask(server.url)
+            ask.trust = .authorities(root)
+            let standard = try await driver.fetch(ask)
+            #expect(standard.error?.code == (isAccepted ? nil : .serverCertificateUntrusted))
+            ask.trust.evaluator = .standard(validatesHost: true)
+            #expect(word(try await driver.fetch(ask)) == (isAccepted ? "accepted" : "trust_evaluation_failed"))
+            ask.trust = .none
+            #expect(try await driver.fetch(ask).status == 200)
+            await driver.end()
+        }
+    }
+
     @Test("A connection is evaluated once, and requests with other evaluators do not use it")
     func reuse() async throws {
         let nginx = try Nginx.shared.get()

@@ -14,6 +14,8 @@ import Glibc
 /// | `weak` | of `middle` for localhost, with a key of RSA of 1,024 bits |
 /// | `expensive` | signed itself, with a key of RSA whose exponent has 201 bits |
 /// | `deep` | a server's below 11 authorities, `deep-11` to `deep-1`, the last of which is of `root` |
+/// | `named` | a server's below `named-3` to `named-1`, each with 1,000 names, the authorities with constraints |
+/// | `bounded` | a server's of `named-1`, with one name |
 /// | `common` | of `middle`, with a common name and no subjectAltName |
 /// | `alone` | signed itself, for localhost |
 /// | `stranger` | an authority with the name of `middle` and another key, in no chain |
@@ -86,6 +88,15 @@ final class ServerCertificates: Sendable {
         above=root
         for number in 1 2 3 4 5 6 7 8 9 10 11; do authority deep-$number deep-$number $above; above=deep-$number; done
         certify deep /CN=deep deep-11 $local
+        names=$(seq -s , -f 'DNS:n%.0f' 1000) constraints=$(seq -s , -f 'excluded;DNS:n%.0f.test' 1000)
+        above=root
+        for number in 1 2 3; do
+            certify named-$number /CN=named-$number $above basicConstraints=critical,CA:TRUE subjectAltName=$names \\
+                "nameConstraints=$constraints"
+            above=named-$number
+        done
+        certify named /CN=named named-3 $local,$names
+        certify bounded /CN=bounded named-1 $local
         certify common /CN=localhost middle basicConstraints=CA:FALSE
         certify alone /CN=alone alone $local
         certify responder /CN=responder middle extendedKeyUsage=OCSPSigning
