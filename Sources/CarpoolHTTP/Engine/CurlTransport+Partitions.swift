@@ -45,6 +45,19 @@ extension CurlTransport {
         return false
     }
 
+    /// Closes the partitions whose last connection had to make room: by a sweep, libcurl would close it only after a
+    /// second.
+    func closeEvictedPools() {
+        for pool in upkeep.evictedPools where pools[pool.key] === pool {
+            let partition = pool.key.multi.partition
+            guard partition.settings != nil || partition.host != nil, pool.connections.allSatisfy({ $0.isShutDown }),
+                queue.active(in: pool.queueID) == 0, queue.waiting(in: pool.queueID) == 0
+            else { continue }
+            close(pool)
+        }
+        upkeep.evictedPools.removeAll()
+    }
+
     /// Removes an origin that no transfer uses, and its connections. Their handle is closed with its last origin, not
     /// by the next sweep: a second is long enough for a client to use thousands of partitions.
     private func close(_ pool: OriginPool) {

@@ -86,7 +86,10 @@ extension CurlTransport {
     // MARK: Connections
 
     func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
-        if connections.count >= configuration.connections { evict() }
+        // Those that are shut down already have made room, although libcurl still has to close them.
+        if connections.count >= configuration.connections, connections.openCount >= configuration.connections {
+            evict()
+        }
         if let connection = connections.open(family: family, type: type, protocol: `protocol`, pool: pool) {
             return connection
         }
@@ -153,7 +156,7 @@ extension CurlTransport {
         }
         // libcurl checks its pool at most once a second, so that the first sweep may find nothing.
         connection.sweepsPending = 2
-        isSweepUrgent = true
+        upkeep.isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
     }
 
@@ -175,13 +178,15 @@ extension CurlTransport {
         let oldest = idle.min { ($0.idleSince ?? loop.now) < ($1.idleSince ?? loop.now) }
         guard let oldest else { return }
         end(oldest)
+        upkeep.evictedPools.append(oldest.pool)
+        observeTurn()
     }
 
     /// Shuts down an idle connection at once; libcurl closes the socket when it next checks its pool.
     func end(_ connection: OriginConnection) {
         connection.shutDown()
         connection.sweepsPending = 2
-        isSweepUrgent = true
+        upkeep.isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
     }
 
@@ -215,9 +220,13 @@ extension CurlTransport {
     /// Maintains the pool when a turn ends: drops empty pools, and arms the sweeper while there are idle connections.
     func maintainPool() {
         if !connections.emptyPools.isEmpty { dropEmptyPools() }
+        if !upkeep.evictedPools.isEmpty { closeEvictedPools() }
         guard let sweeper, connections.idle > 0 else { return }
-        if isSweepUrgent {
-            isSweepUrgent = false
+        if upkeep.isSweepUrgent {
+            upkeep.isSweepUrgent = false
+            // One that is armed already is not put off: else evictions in every second would leave it no time.
+            guard !upkeep.isUrgentSweepArmed || !sweeper.isArmed else { return }
+            upkeep.isUrgentSweepArmed = true
             loop.arm(sweeper, afterMilliseconds: CurlTransport.urgentSweepMilliseconds)
         } else if !sweeper.isArmed {
             loop.arm(sweeper, at: nextSweep)
@@ -235,11 +244,12 @@ extension CurlTransport {
     }
 
     func sweep() {
+        upkeep.isUrgentSweepArmed = false
         var swept: Set<ObjectIdentifier> = []
         for connection in connections.all where connection.idleSince != nil {
             if connection.sweepsPending > 0 {
                 connection.sweepsPending -= 1
-                if connection.sweepsPending > 0 { isSweepUrgent = true }
+                if connection.sweepsPending > 0 { upkeep.isSweepUrgent = true }
             }
             guard swept.insert(ObjectIdentifier(connection.pool.multi)).inserted else { continue }
             connection.pool.multi.sweepAtTurnEnd()
@@ -271,6 +281,16 @@ extension CurlTransport {
         guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
         multis[multi.shardKey] = nil
     }
+}
+
+/// What is left to do for idle connections.
+struct PoolUpkeep {
+    /// Whether an idle connection became readable, so that the next sweep comes sooner.
+    var isSweepUrgent = false
+    /// Whether the sweeper is armed for such a sweep.
+    var isUrgentSweepArmed = false
+    /// Origins that have lost a connection to others in this turn.
+    var evictedPools: [OriginPool] = []
 }
 
 extension EasyHandle {

@@ -20,8 +20,8 @@ public final class CurlTransport: Transport {
     /// The pools of each user.
     var users: [UInt32?: UserPools] = [:]
     var sweeper: Timer?
-    /// Whether an idle connection became readable, so that the next sweep comes sooner.
-    var isSweepUrgent = false
+    /// What is left to do for idle connections.
+    var upkeep = PoolUpkeep()
     /// The state of the machine's network.
     var network = NetworkChangeState()
     /// The transfers that wait for a caller to decide about a server, by what it has to decide.

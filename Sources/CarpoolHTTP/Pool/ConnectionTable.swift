@@ -25,6 +25,9 @@ final class ConnectionTable {
         return slots.indices.contains(index) ? slots[index] : nil
     }
 
+    /// The number of open sockets without those that were shut down. Counts them.
+    var openCount: Int { slots.reduce(0) { $0 + ($1.map { $0.isShutDown ? 0 : 1 } ?? 0) } }
+
     /// All open sockets, in no order that matters.
     var all: [OriginConnection] { slots.compactMap { $0 } }
 
