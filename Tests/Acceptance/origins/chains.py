@@ -32,17 +32,18 @@ class Signer:
     name: str
     parent: Signer | None = None
     serial: int = field(default=1)
+    days: int = 30
+    extensions: list[str] = field(default_factory=list)
+    """In addition to those of an authority; one that names the same extension replaces it."""
 
     def __post_init__(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.file = self.directory / f"{self.name}.pem"
         self.key = self.directory / f"{self.name}.key"
-        extensions = [
-            "-addext",
-            "basicConstraints=critical,CA:TRUE",
-            "-addext",
-            "keyUsage=critical,keyCertSign,cRLSign",
-        ]
+        own = {text.partition("=")[0] for text in self.extensions}
+        usual = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]
+        wanted = [text for text in usual if text.partition("=")[0] not in own] + self.extensions
+        extensions = [word for text in wanted for word in ("-addext", text)]
         subject = ["-subj", f"/CN={self.name}"]
         if self.parent is None:
             _openssl(
@@ -52,13 +53,28 @@ class Signer:
         else:
             request = self.directory / f"{self.name}.csr"
             _openssl("req", *_CURVE, *subject, *extensions, "-keyout", str(self.key), "-out", str(request))
-            self.parent.sign(request, self.file, days=30)
+            self.parent.sign(request, self.file, days=self.days)
 
-    def sign(self, request: Path, out: Path, days: int) -> None:
+    def sign(self, request: Path, out: Path, days: int, *options: str) -> None:
         self.serial += 1
         _openssl(
             "x509", "-req", "-in", str(request), "-CA", str(self.file), "-CAkey", str(self.key),
-            "-set_serial", str(self.serial), "-days", str(days), "-copy_extensions", "copy", "-out", str(out),
+            "-set_serial", str(self.serial), "-days", str(days), "-copy_extensions", "copy", "-out", str(out), *options,
+        )  # fmt: skip
+
+    def sign_for_later(self, request: Path, out: Path) -> None:
+        """Sign a certificate that is valid in the future alone."""
+        database = self.directory / f"{self.name}.later"
+        database.write_text("")
+        configuration = self.directory / f"{self.name}-later.cnf"
+        configuration.write_text(
+            f"[ca]\ndefault_ca=own\n[own]\ndatabase={database}\nnew_certs_dir={self.directory}\ndefault_md=sha256\n"
+            "policy=any\nrand_serial=yes\ncopy_extensions=copy\n[any]\ncommonName=supplied\n"
+        )
+        _openssl(
+            "ca", "-batch", "-config", str(configuration), "-cert", str(self.file), "-keyfile", str(self.key),
+            "-startdate", "20900101000000Z", "-enddate", "20910101000000Z", "-notext", "-in", str(request),
+            "-out", str(out),
         )  # fmt: skip
 
     def issue(
@@ -70,16 +86,24 @@ class Signer:
         sends_parents: bool = True,
         key: list[str] | None = None,
         common_name: str | None = None,
+        extensions: tuple[str, ...] = (),
+        digest: str = "sha256",
+        is_for_later: bool = False,
+        more: bytes = b"",
     ) -> Certificate:
-        """A server's certificate, with the intermediate ones above it."""
+        """A server's certificate, with the intermediate ones above it, before which the server sends `more`."""
         request, leaf, file = (self.directory / f"{name}.{suffix}" for suffix in ("csr", "leaf", "pem"))
         names = ["-addext", f"subjectAltName={subject}"] if subject else []
+        names += [word for text in extensions for word in ("-addext", text)]
         _openssl(
             "req", *(key or _CURVE), "-subj", f"/CN={common_name or name}", *names,
             "-keyout", str(self.directory / f"{name}.key"), "-out", str(request),
         )  # fmt: skip
-        self.sign(request, leaf, days)
-        above = b""
+        if is_for_later:
+            self.sign_for_later(request, leaf)
+        else:
+            self.sign(request, leaf, days, f"-{digest}")
+        above = more
         parent: Signer | None = self
         while sends_parents and parent is not None and parent.parent is not None:
             above += parent.file.read_bytes()
