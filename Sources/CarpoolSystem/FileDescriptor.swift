@@ -64,14 +64,19 @@ extension FileDescriptor {
         return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
     }
 
-    /// Whether a socket is a connected one of bytes, and not of messages, listening or unconnected. May wait for the
-    /// socket's lock.
+    /// Whether a socket is a connected one of bytes, and not of messages, listening or unconnected. Does not wait for
+    /// the lock of a Unix or TCP socket, as getpeername(2) does for TCP: another process may hold it for any time.
     public static func isConnectedStream(_ raw: Int32) -> Bool {
         func option(_ name: Int32) -> Int32? {
             var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
             return getsockopt(raw, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
         }
         guard option(SO_TYPE) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 0 else { return false }
+        guard option(SO_DOMAIN) == AF_UNIX else {
+            // Reported for a TCP socket that is not connected, whatever the events.
+            var state = pollfd(fd: raw, events: 0, revents: 0)
+            return poll(&state, 1, 0) == 0
+        }
         var (peer, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         return withUnsafeMutablePointer(to: &peer) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(raw, $0, &length) == 0 }
