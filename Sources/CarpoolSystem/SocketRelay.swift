@@ -31,6 +31,9 @@ public final class SocketRelay: ReadinessHandler {
     private let outbound: Direction
     private var isEnding = false
     private var timer: Timer?
+    /// The `errno` with which reading the passed socket has failed: the other end reads the same end as if its peer had
+    /// closed it.
+    public private(set) var failure: Int32?
 
     /// How long a socket is not polled that was ready without effect, in milliseconds.
     private static let pauseMilliseconds = 10
@@ -92,8 +95,9 @@ public final class SocketRelay: ReadinessHandler {
         case .more: break
         case .needsSource(let hasMoved): direction.step = hasMoved ? .waitingForSource : .paused
         case .needsSink(let hasMoved): direction.step = hasMoved ? .waitingForSink : .paused
-        case .ended:
+        case .ended(let code):
             direction.step = .over
+            if direction === inbound { failure = code }
             // The peer in this process reads the end after the last byte, or can write no more.
             shutdown(own.raw, Int32(direction === inbound ? SHUT_WR : SHUT_RD))
         }
@@ -163,8 +167,8 @@ private final class ByteMover: @unchecked Sendable {
         case needsSource(hasMoved: Bool)
         /// Room to write. `hasMoved` is whether there was any before.
         case needsSink(hasMoved: Bool)
-        /// The source has ended, or one of the two has failed.
-        case ended
+        /// The source has ended, or one of the two has failed; with `errno` if it was the source.
+        case ended(Int32?)
 
         var hasMoved: Bool {
             switch self {
@@ -203,14 +207,15 @@ private final class ByteMover: @unchecked Sendable {
                 switch Bytes.receive(source, into: buffer) {
                 case .bytes(let count): kept = 0..<count
                 case .wouldBlock: return .needsSource(hasMoved: hasMoved)
-                case .endOfFile, .failed: return .ended
+                case .endOfFile: return .ended(nil)
+                case .failed(let code): return .ended(code)
                 }
                 hasMoved = true
             }
             switch Bytes.sendWithoutWaiting(sink, UnsafeRawBufferPointer(rebasing: buffer[kept])) {
             case .bytes(let count): kept = kept.lowerBound + count..<kept.upperBound
             case .wouldBlock: return .needsSink(hasMoved: hasMoved)
-            case .endOfFile, .failed: return .ended
+            case .endOfFile, .failed: return .ended(nil)
             }
             hasMoved = true
         }

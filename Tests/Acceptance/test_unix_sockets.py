@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.command import Run
-from harness.waiting import PATIENCE_SECONDS, join
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
 
@@ -287,6 +288,30 @@ def test_a_connected_socket_in_blocking_mode_stops_nothing(wire: Wire, client: c
         assert record["outcome"]["ok"], record
         assert record["attempts"][-1]["metrics"][-1]["response_body_bytes"] == 1_000_000
         assert theirs.getblocking()
+
+
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+def test_the_end_of_a_connected_socket_is_that_of_a_body(wire: Wire, client: carpool.Client, is_reset: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        theirs = socket.create_connection(listener.getsockname())
+        ours, _ = listener.accept()
+    message = {
+        "jsonrpc": "2.0", "id": 1, "method": "request.submit",
+        "params": {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}},
+    }  # fmt: skip
+    send_with(wire, message, theirs)
+    theirs.close()
+    name = wire.result(1)["request"]
+    with ours, ours.makefile("rb") as stream:
+        read_head(stream)
+        ours.sendall(b"HTTP/1.0 200 OK\r\n\r\nhalf")
+        eventually(lambda: client.call("request.get", request=name).get("response"))
+        if is_reset:
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    outcome = client.call("request.wait", request=name)["outcome"]
+    assert outcome["ok"] is not is_reset, outcome
+    if is_reset:
+        assert outcome["error"]["name"] == "session_task_failed.network_connection_lost"
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ extension CurlTransfer {
     private func receive(_ head: ResponseHead) {
         // Older versions of libcurl would wait without end to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
+        if connection?.relay != nil { noteEnd(of: head) }
         if isDecoding { decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init) }
         delegate?.transfer(self, didReceive: head)
     }

@@ -87,6 +87,8 @@ final class CurlTransfer {
     var authentication: ClientAuthentication?
     /// Whether the connection had been used before.
     var isReused = false
+    /// Whether the end of the connection, which is a passed socket, is that of the response's body.
+    var endsWithConnection = false
     /// Why it has made its connection; `nil` if it was there.
     var newConnectionReason: NewConnectionReason?
     /// Whether the body is decoded, if its coding is known.

@@ -7,6 +7,7 @@ extension CurlTransport: MultiHandleDelegate {
     func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode) {
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
         if result != CURLE_OK, asksAboutServer(of: transfer) { return }
+        if result == CURLE_OK { transfer.checkRelay() }
         complete(transfer, result)
     }
 

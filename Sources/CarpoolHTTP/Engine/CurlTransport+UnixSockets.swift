@@ -72,6 +72,20 @@ extension EasyHandle {
 }
 
 extension CurlTransfer {
+    /// Records whether the end of the connection is that of the response's body (RFC 9112, section 6.3).
+    func noteEnd(of head: ResponseHead) {
+        endsWithConnection =
+            headReader.version != "h2" && head.fields.first("content-length") == nil
+            && head.fields.first("transfer-encoding") == nil
+    }
+
+    /// Fails if the passed socket has failed where its end is that of the body: half of it would pass for the whole.
+    func checkRelay() {
+        guard endsWithConnection, failure == nil, let code = connection?.relay?.failure else { return }
+        failure = TransportError(
+            .networkConnectionLost, "the passed socket failed before the end of the response", systemCode: code)
+    }
+
     /// Opens the socket of a connection over a Unix socket.
     /// - Parameter address: the address that libcurl connects to, in which the real path is put.
     /// - Returns: the socket; -1 if there is none.

@@ -90,7 +90,6 @@ final class ConnectionTable {
         count -= 1
         if connection.idleSince != nil { idle -= 1 }
         connection.relay?.end()
-        connection.relay = nil
         let pool = connection.pool
         pool.connections.removeAll { $0 === connection }
         if pool.connections.isEmpty { emptyPools.append(pool) }
