@@ -73,6 +73,8 @@ extension EasyHandle {
         // ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)
         set(CURLOPT_CAINFO, pointer: nil)
+        // 7.88.1 would keep the store of the first connection of a handle for a day, and use it for all others.
+        if store != nil { set(CURLOPT_CA_CACHE_TIMEOUT, 0) }
         if trust.evaluator != nil {
             // The evaluation looks at the host itself. It is not called if a TLS session is resumed.
             set(CURLOPT_SSL_VERIFYHOST, 0)

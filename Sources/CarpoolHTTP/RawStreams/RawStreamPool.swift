@@ -13,12 +13,25 @@ public final class RawStreamPool: ReadinessHandler {
     private var streams: [ObjectIdentifier: RawStream] = [:]
     /// Sockets that libcurl watches while it connects.
     private var watched: Set<Int32> = []
+    /// The pools of streams with entries of `resolve`, which libcurl keeps for all transfers of a handle.
+    private var others: [ConnectionAddresses: RawStreamPool] = [:]
+    /// Whether all streams have the same entries of `resolve`.
+    private let isForEqualAddresses: Bool
 
     /// Makes an empty pool on the loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
     /// - Parameter transport: provides the system's certificate authorities; without it the pool reads them itself.
-    public init(
+    public convenience init(
         loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(),
         transport: CurlTransport? = nil
+    ) throws(TransportError) {
+        let systemTrust =
+            transport?.systemTrust
+            ?? SystemTrust(path: configuration.authoritiesPath, worker: Worker(loop: loop))
+        try self.init(loop: loop, configuration: configuration, systemTrust: systemTrust, isForEqualAddresses: false)
+    }
+
+    private init(
+        loop: EventLoop, configuration: TransportConfiguration, systemTrust: SystemTrust, isForEqualAddresses: Bool
     ) throws(TransportError) {
         guard CurlLibrary.isReady, let raw = curl_multi_init() else {
             throw TransportError(.unknown, "libcurl cannot be initialised")
@@ -26,9 +39,8 @@ public final class RawStreamPool: ReadinessHandler {
         self.loop = loop
         self.configuration = configuration
         self.raw = raw
-        systemTrust =
-            transport?.systemTrust
-            ?? SystemTrust(path: configuration.authoritiesPath, worker: Worker(loop: loop))
+        self.systemTrust = systemTrust
+        self.isForEqualAddresses = isForEqualAddresses
         let context = Unmanaged.passUnretained(self).toOpaque()
         CCurl_multi_set_socket(raw, socketInterestChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
@@ -47,7 +59,18 @@ public final class RawStreamPool: ReadinessHandler {
     }
 
     /// The number of streams.
-    public var count: Int { streams.count }
+    public var count: Int { others.values.reduce(streams.count) { $0 + $1.count } }
+
+    /// The pool of streams with these addresses; `nil` if libcurl cannot be used.
+    private func pool(for addresses: ConnectionAddresses) -> RawStreamPool? {
+        if let known = others[addresses] { return known }
+        // Not when their last stream is closed, which may be in one of their callbacks.
+        others = others.filter { $0.value.count > 0 }
+        let pool = try? RawStreamPool(
+            loop: loop, configuration: configuration, systemTrust: systemTrust, isForEqualAddresses: true)
+        others[addresses] = pool
+        return pool
+    }
 
     /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is ignored.
     /// - Parameters:
@@ -58,6 +81,10 @@ public final class RawStreamPool: ReadinessHandler {
     public func open(
         _ url: HTTPURL, settings: ConnectionSettings?, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
+        if !isForEqualAddresses, let addresses = settings?.values.addresses, !addresses.resolve.isEmpty {
+            return pool(for: addresses)?.open(
+                url, settings: settings, timeoutMilliseconds: timeoutMilliseconds, delegate: delegate)
+        }
         guard settings?.values.addresses?.socket == nil, let easy = EasyHandle(fields: [], defaults: []) else {
             return nil
         }
