@@ -5,8 +5,8 @@
 
 typedef int Connect(int, const struct sockaddr *, socklen_t);
 
-// Replaces the C library's function, for the Unix sockets that clients pass: libcurl before 8.14.1 connects a socket
-// although it was told that it is connected.
+// Replaces the C library's function, so that a connected Unix socket, such as one end of a pair, can be libcurl's
+// connection: before 8.14.1 libcurl connects a socket although it was told that it is connected.
 int connect(int fd, const struct sockaddr *address, socklen_t length) {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;

@@ -3,8 +3,8 @@ internal import CarpoolSystem
 
 /// The part of a connection's TLS in which the client authenticates: what it presents, and what the server says to it.
 ///
-/// Each connection has its own, which lives as long as its TLS context, since the server may ask or refuse long after
-/// the handshake: TLS 1.3 has the server's answer behind it, and TLS 1.2 can negotiate again.
+/// Each connection has its own, which lives as long as its TLS context, since the server may ask or refuse after the
+/// handshake: in TLS 1.3 it answers when the client has completed the handshake, and in TLS 1.2 it can start another.
 final class ClientAuthentication {
     /// What has happened.
     struct State {

@@ -3,8 +3,9 @@ internal import CarpoolJSON
 internal import CarpoolSession
 
 /// Asks a client whether a server is trusted (TR-11). Without an answer it is not.
+///
+/// `@unchecked Sendable` because it is only used on the loop, where the engine calls its evaluators.
 struct CallbackTrust: @unchecked Sendable {
-    // `@unchecked Sendable` because it is only used on the loop, where the engine calls its evaluators.
     private let callback: CallbackEndpoint
 
     init(_ callback: CallbackEndpoint) { self.callback = callback }
