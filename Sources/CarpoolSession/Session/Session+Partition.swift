@@ -9,14 +9,33 @@ extension Session {
     }
 
     func setPartition(of hop: inout TransportRequest, _ options: borrowing TransferOptions) {
+        let origin = hop.url.origin
+        hop.partition = ConnectionPartition(user: user)
+        if options.hasOwnConnectionSettings {
+            hop.partition.settings = Session.connectionSettings(options, origin)
+        } else if configuration.options.hasOwnConnectionSettings {
+            hop.partition.settings = inheritedSettings.settings(for: origin) {
+                Session.connectionSettings(configuration.options, origin)
+            }
+        }
+    }
+
+    private static func connectionSettings(
+        _ options: borrowing TransferOptions, _ origin: Origin
+    ) -> ConnectionSettings? {
         var values = ConnectionSettings.Values()
         values.trust = options.trust.value
-        if let manager = options.serverTrustManager.value {
-            values.trust.evaluator = manager.evaluator(for: hop.url.origin)
-        }
+        if let manager = options.serverTrustManager.value { values.trust.evaluator = manager.evaluator(for: origin) }
         values.tls = options.tls.value
         values.certificate = options.certificate.value
         values.addresses = options.addresses.value
-        hop.partition = ConnectionPartition(settings: .make(values), user: user)
+        return .make(values)
+    }
+}
+
+extension TransferOptions {
+    /// Whether a setting of connections was set here, rather than inherited.
+    fileprivate var hasOwnConnectionSettings: Bool {
+        trust.isGiven || serverTrustManager.isGiven || tls.isGiven || certificate.isGiven || addresses.isGiven
     }
 }

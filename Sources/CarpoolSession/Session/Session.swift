@@ -45,6 +45,8 @@ public final class Session {
     var tasks = TaskMap<Request>()
     /// Receives the events of the transfers.
     private(set) lazy var delegate: any TransferDelegate = makeDelegate()
+    /// The settings of connections of the configuration, by origin.
+    var inheritedSettings = InheritedSettings()
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
