@@ -58,8 +58,7 @@ extension Command {
                 switch argument {
                 case .operand(let word): try add(word, to: &arguments)
                 case .option(let index, let value):
-                    guard let apply = options[index].apply else { return nil }
-                    try apply(&arguments, value)
+                    guard try options[index].apply(value, to: &arguments) else { return nil }
                 }
             }
             try validate(arguments)

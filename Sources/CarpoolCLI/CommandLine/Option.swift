@@ -16,16 +16,27 @@ struct OptionSpecification: Equatable {
 }
 
 /// An option of a command: its syntax, and how it changes the command's arguments.
+///
+/// The effects are kept as they were given: a closure that wraps another one is allocated, for each option of a command
+/// in each run.
 struct Option<Arguments> {
     typealias Apply = (inout Arguments, String) throws(UsageError) -> Void
 
+    private enum Effect {
+        case help
+        case set((inout Arguments) -> Void)
+        case setText((inout Arguments, String) -> Void)
+        case apply(Apply)
+    }
+
     let specification: OptionSpecification
-    /// Applies the value, which is empty for an option without a value; `nil` for `--help`.
-    let apply: Apply?
+    private let effect: Effect
+    /// Whether an empty value is refused.
+    private let requiresText: Bool
 
     /// An option without a value.
     init(_ long: String, short: Character? = nil, _ summary: String, set: @escaping (inout Arguments) -> Void) {
-        self.init(long, short, nil, summary) { arguments, _ in set(&arguments) }
+        self.init(long, short, nil, summary, .set(set))
     }
 
     /// An option whose value is any text.
@@ -33,7 +44,7 @@ struct Option<Arguments> {
         _ long: String, short: Character? = nil, takes placeholder: String, _ summary: String,
         set: @escaping (inout Arguments, String) -> Void
     ) {
-        self.init(long, short, placeholder, summary, set)
+        self.init(long, short, placeholder, summary, .setText(set))
     }
 
     /// An option whose value is parsed.
@@ -41,9 +52,8 @@ struct Option<Arguments> {
         _ long: String, short: Character? = nil, takes placeholder: String, _ summary: String,
         read: @escaping (String) throws(UsageError) -> Value, set: @escaping (inout Arguments, Value) -> Void
     ) {
-        self.init(long, short, placeholder, summary) { (arguments, text) throws(UsageError) in
-            set(&arguments, try read(text))
-        }
+        let apply: Apply = { (arguments, text) throws(UsageError) in set(&arguments, try read(text)) }
+        self.init(long, short, placeholder, summary, .apply(apply))
     }
 
     /// An option whose effect depends on the options before it.
@@ -51,26 +61,42 @@ struct Option<Arguments> {
         _ long: String, short: Character? = nil, takes placeholder: String? = nil, _ summary: String,
         apply: @escaping Apply
     ) {
-        self.init(long, short, placeholder, summary, apply)
+        self.init(long, short, placeholder, summary, .apply(apply))
     }
 
     /// An option whose value cannot be empty: such a value is usually a variable that was not set.
     init(_ long: String, takesNonEmpty placeholder: String, _ summary: String, apply: @escaping Apply) {
-        self.init(long, nil, placeholder, summary) { (arguments, value) throws(UsageError) in
-            guard !value.isEmpty else { throw UsageError("the value of \(long) is empty: it takes \(placeholder)") }
-            try apply(&arguments, value)
-        }
+        self.init(long, nil, placeholder, summary, .apply(apply), requiresText: true)
     }
 
     private init(
-        _ long: String, _ short: Character?, _ placeholder: String?, _ summary: String, _ apply: Apply?
+        _ long: String, _ short: Character?, _ placeholder: String?, _ summary: String, _ effect: Effect,
+        requiresText: Bool = false
     ) {
-        self.init(OptionSpecification(long: long, short: short, placeholder: placeholder, summary: summary), apply)
+        specification = OptionSpecification(long: long, short: short, placeholder: placeholder, summary: summary)
+        self.effect = effect
+        self.requiresText = requiresText
     }
 
     fileprivate init(_ specification: OptionSpecification, _ apply: Apply?) {
         self.specification = specification
-        self.apply = apply
+        effect = apply.map { .apply($0) } ?? .help
+        requiresText = false
+    }
+
+    /// Applies the value, which is empty for an option without a value. Returns false for `--help`.
+    func apply(_ value: String, to arguments: inout Arguments) throws(UsageError) -> Bool {
+        if requiresText, value.isEmpty {
+            let (long, placeholder) = (specification.long, specification.placeholder ?? "")
+            throw UsageError("the value of \(long) is empty: it takes \(placeholder)")
+        }
+        switch effect {
+        case .help: return false
+        case .set(let set): set(&arguments)
+        case .setText(let set): set(&arguments, value)
+        case .apply(let apply): try apply(&arguments, value)
+        }
+        return true
     }
 
     /// `--help`

@@ -41,7 +41,9 @@ enum DoctorCommand: Command {
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        guard arguments.url.isEmpty else { return try explain(arguments) }
+        guard arguments.url.isEmpty else {
+            return try Failure.naming { () throws(Failure) in try explain(arguments) }
+        }
         let location = SocketLocation.resolve(option: arguments.socket)
         var findings = Findings()
         findings.socket(location)

@@ -20,6 +20,6 @@ enum GetCommand: RequestCommand {
     }
 
     static var options: [Option<RequestArguments>] {
-        [.method, .header, .output, .resume] + Option.streams + Option.everyRequest
+        Option.ofRequest([.method, .header, .output, .resume] + Option.streams)
     }
 }

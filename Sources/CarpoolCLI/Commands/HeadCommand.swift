@@ -7,7 +7,7 @@ enum HeadCommand: RequestCommand {
 
     static var examples: [String] { ["carpool head https://example.com/"] }
 
-    static var options: [Option<RequestArguments>] { [.method, .header, .output] + Option.everyRequest }
+    static var options: [Option<RequestArguments>] { Option.ofRequest([.method, .header, .output]) }
 
     static var arguments: RequestArguments {
         var arguments = RequestArguments(method: method)

@@ -137,9 +137,20 @@ extension Option where Arguments == RequestArguments {
         ]
     }
 
-    /// The options of every request.
-    static var everyRequest: [Option] {
-        beforeSending + trust + ofConnection + certificate + tls + addresses + ofParameters + ofReport
+    /// A command's own options, and those of every request. Group by group: a chain of `+` would copy the first groups
+    /// again with each further one.
+    static func ofRequest(_ own: [Option]) -> [Option] {
+        var options = own
+        options.reserveCapacity(72)
+        options += beforeSending
+        options += trust
+        options += ofConnection
+        options += certificate
+        options += tls
+        options += addresses
+        options += ofParameters
+        options += ofReport
+        return options
     }
 
     private static var beforeSending: [Option] {

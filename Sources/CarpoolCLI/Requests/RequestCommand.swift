@@ -45,6 +45,6 @@ extension BodyCommand {
     }
 
     static var options: [Option<RequestArguments>] {
-        [.method, .header] + Option.body + [.output] + Option.streams + Option.everyRequest
+        Option.ofRequest([.method, .header] + Option.body + [.output] + Option.streams)
     }
 }
