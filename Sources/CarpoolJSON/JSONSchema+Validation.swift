@@ -142,7 +142,19 @@ extension JSONSchema {
     }
 
     private func wrong(_ node: Node) -> JSONError {
-        .refused("expected \(expectation), found \(node.kindName)", expected: expectation)
+        // A number in place of a text may be a password without its quotation marks.
+        let isNumber = node.type == JSON_INTEGER || node.type == JSON_REAL
+        let found = isNumber && acceptsText ? "a number" : node.kindName
+        return .refused("expected \(expectation), found \(found)", expected: expectation)
+    }
+
+    private var acceptsText: Bool {
+        switch rule {
+        case .string: true
+        case .oneOf(let alternatives): alternatives.contains { $0.acceptsText }
+        case .named(_, let schema): schema.acceptsText
+        default: false
+        }
     }
 
     private func check(string node: Node, maxBytes: Int) throws(JSONError) {

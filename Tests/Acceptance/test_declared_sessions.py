@@ -234,3 +234,19 @@ def test_the_event_of_a_reload_lists_the_sessions(start: StartDaemon) -> None:
         assert reload(daemon, declaring(b={}) | {"drain_ms": 1}) == ["drain_ms", "sessions.a", "sessions.b"]
         changed = [wire.event("daemon.config_reloaded")["data"]["changed"] for _ in range(2)]
     assert changed == [["drain_ms"], ["sessions.a", "sessions.b"]]
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        {"client_certificate": {"file": "/nonexistent", "password": 271828}},
+        {"interceptor": [{"basic_auth": {"username": "u", "password": 271828}}]},
+        {"interceptor": [{"bearer": {"token": 271828.5}}]},
+        {"headers": {"Authorization": 271828}},
+    ],
+    ids=["client_certificate", "basic_auth", "bearer", "headers"],
+)
+def test_a_secret_without_quotation_marks_is_not_in_the_error(start: StartDaemon, configuration: Any) -> None:
+    message = refusal(start(), declaring(api=configuration))
+    assert "271828" not in message
+    assert "found a number" in message or "string" in message, message
