@@ -27,7 +27,7 @@ struct RawStreamHandlers {
         let client = call.client
         try configuration.checkNetwork(of: client)
         let session = try session(call)
-        let own = try trust(call, files)
+        let options = try options(call, files, session)
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
         }
@@ -52,8 +52,8 @@ struct RawStreamHandlers {
         entry.ticket = try ticket(for: client)
         guard
             let stream = streams.rawStreamPool.open(
-                url, settings: RawStreamHandlers.settings(of: session, trust: own, to: url),
-                timeoutMilliseconds: timeout, delegate: entry)
+                url, settings: options.connectionSettings(for: url.origin), timeoutMilliseconds: timeout,
+                delegate: entry)
         else { throw .tooManyInFlight("raw streams", limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
@@ -71,26 +71,16 @@ struct RawStreamHandlers {
         return session
     }
 
-    private static func settings(
-        of session: SessionConfiguration, trust own: (trust: ServerTrust, manager: ServerTrustManager?)?,
-        to url: HTTPURL
-    ) -> ConnectionSettings? {
-        var values = ConnectionSettings.Values()
-        values.trust = own?.trust ?? session.trust
-        if let manager = own == nil ? session.serverTrustManager : own?.manager {
-            values.trust.evaluator = manager.evaluator(for: url.origin)
-        }
-        values.tls = session.tls
-        values.addresses = session.addresses
-        values.certificate = session.certificate
-        return .make(values)
-    }
-
-    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> (
-        trust: ServerTrust, manager: ServerTrustManager?
-    )? {
-        guard let own = call.params["trust"] else { return nil }
-        return try requests.decoder(for: call.client, files: files).trust(own, path: "params.trust")
+    /// The settings of connections of the session, and the trust of the call in place of the session's.
+    private func options(
+        _ call: Call, _ files: CallFiles, _ session: SessionConfiguration
+    ) throws(RPCError) -> TransferOptions {
+        var options = session.options
+        guard let own = call.params["trust"] else { return options }
+        let (trust, manager) = try requests.decoder(for: call.client, files: files).trust(own, path: "params.trust")
+        options.trust.set(trust)
+        options.serverTrustManager.set(.some(manager))
+        return options
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {

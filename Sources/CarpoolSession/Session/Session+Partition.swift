@@ -1,4 +1,4 @@
-internal import CarpoolHTTP
+public import CarpoolHTTP
 
 // The settings of connections, from the options of a request to a hop.
 extension Session {
@@ -12,28 +12,27 @@ extension Session {
         let origin = hop.url.origin
         hop.partition = ConnectionPartition(user: user)
         if options.hasOwnConnectionSettings {
-            hop.partition.settings = Session.connectionSettings(options, origin)
+            hop.partition.settings = options.connectionSettings(for: origin)
         } else if configuration.options.hasOwnConnectionSettings {
             hop.partition.settings = inheritedSettings.settings(for: origin) {
-                Session.connectionSettings(configuration.options, origin)
+                configuration.options.connectionSettings(for: origin)
             }
         }
-    }
-
-    private static func connectionSettings(
-        _ options: borrowing TransferOptions, _ origin: Origin
-    ) -> ConnectionSettings? {
-        var values = ConnectionSettings.Values()
-        values.trust = options.trust.value
-        if let manager = options.serverTrustManager.value { values.trust.evaluator = manager.evaluator(for: origin) }
-        values.tls = options.tls.value
-        values.certificate = options.certificate.value
-        values.addresses = options.addresses.value
-        return .make(values)
     }
 }
 
 extension TransferOptions {
+    /// The settings of a connection to an origin; `nil` for the defaults.
+    public func connectionSettings(for origin: Origin) -> ConnectionSettings? {
+        var values = ConnectionSettings.Values()
+        values.trust = trust.value
+        if let manager = serverTrustManager.value { values.trust.evaluator = manager.evaluator(for: origin) }
+        values.tls = tls.value
+        values.certificate = certificate.value
+        values.addresses = addresses.value
+        return .make(values)
+    }
+
     /// Whether a setting of connections was set here, rather than inherited.
     fileprivate var hasOwnConnectionSettings: Bool {
         trust.isGiven || serverTrustManager.isGiven || tls.isGiven || certificate.isGiven || addresses.isGiven
