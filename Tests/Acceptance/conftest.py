@@ -246,3 +246,11 @@ def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
 def person(authority: Authority) -> Certificate:
     """A client certificate in all its forms."""
     return issue_person(authority)
+
+
+@pytest.fixture
+def split(authority: Authority) -> Iterator[ScriptedOrigin]:
+    """An origin whose certificate is for split.example."""
+    origin = ScriptedOrigin(authority.issue("split", "DNS:split.example"))
+    yield origin
+    origin.stop()

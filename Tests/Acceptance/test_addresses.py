@@ -39,14 +39,6 @@ def other() -> Iterator[ScriptedOrigin]:
     second.stop()
 
 
-@pytest.fixture
-def split(authority: Authority) -> Iterator[ScriptedOrigin]:
-    """An origin whose certificate is for split.example."""
-    origin = ScriptedOrigin(authority.issue("split", "DNS:split.example"))
-    yield origin
-    origin.stop()
-
-
 # MARK: resolve
 
 

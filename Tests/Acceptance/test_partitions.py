@@ -31,14 +31,6 @@ def resumable(authority: Authority) -> Iterator[ScriptedOrigin]:
     origin.stop()
 
 
-@pytest.fixture
-def split(authority: Authority) -> Iterator[ScriptedOrigin]:
-    """An origin whose certificate is for split.example."""
-    origin = ScriptedOrigin(authority.issue("split", "DNS:split.example"))
-    yield origin
-    origin.stop()
-
-
 def ask(client: carpool.Client, url: str, **params: Any) -> dict[str, Any]:
     record: dict[str, Any] = client.call("request.perform", url=url, **params)
     return record

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from harness.process import begin, end
+from harness.process import end
 from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority, Certificate
+from origins.nginxprocess import start_nginx
 
 PASSWORD = "open sesame"
 """The password of the keys of :func:`issue_person`."""
@@ -27,31 +26,16 @@ _SERVER = """
         location /elsewhere {{ return 307 {other}/; }}
     }}
 """
-_CONFIGURATION = """
-{user}
-worker_processes 1;
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{ worker_connections 512; }}
-http {{
+_HTTP = """
     log_format shared escape=json '{{"connection":$connection,"session":"$http_x_session","host":"$http_host",'
         '"certificate":"$ssl_client_s_dn","serial":"$ssl_client_serial","tls":"$ssl_protocol",'
         '"address":"$remote_addr","http":"$server_protocol","resumed":"$ssl_session_reused","target":"$request_uri"}}';
     access_log {directory}/access.log shared;
-    keepalive_requests 100000;
     default_type text/plain;
-    client_body_temp_path {directory}/body;
-    proxy_temp_path {directory}/proxy;
-    fastcgi_temp_path {directory}/fastcgi;
-    uwsgi_temp_path {directory}/uwsgi;
-    scgi_temp_path {directory}/scgi;
     ssl_certificate {chain};
     ssl_certificate_key {key};
-    ssl_protocols TLSv1.2 TLSv1.3;
     ssl_session_cache shared:mutual:1m;
     {servers}
-}}
 """
 
 
@@ -98,24 +82,8 @@ class MutualNginx:
             )
             for index, (listener, (verify, protocol)) in enumerate(zip(sockets, kinds, strict=True))
         )  # fmt: skip
-        (directory / "nginx.conf").write_text(
-            _CONFIGURATION.format(
-                user="user root;" if os.getuid() == 0 else "",
-                directory=directory,
-                chain=certificate.chain,
-                key=certificate.key,
-                servers=servers,
-            )
-        )
-        descriptors = [listener.fileno() for listener in sockets]
-        self._process = begin(
-            [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")],
-            env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
-            pass_fds=descriptors,
-            stderr=subprocess.DEVNULL,
-        )
-        for listener in sockets:
-            listener.close()
+        http = _HTTP.format(directory=directory, chain=certificate.chain, key=certificate.key, servers=servers)
+        self._process = start_nginx(directory, http, sockets)
 
     def log(self, target: str, count: int) -> list[dict[str, Any]]:
         """Wait until `count` requests for a target are in the log, and return all that are there."""

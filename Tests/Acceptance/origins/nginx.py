@@ -7,45 +7,30 @@ import hashlib
 import json
 import os
 import random
-import shutil
 import socket
-import subprocess
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.process import begin, end
+from harness.process import end
 from harness.waiting import PATIENCE_SECONDS, join
 
 from origins.authority import Authority
+from origins.nginxprocess import start_nginx
 
-_CONFIGURATION = """
-{user}
-worker_processes 1;
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{ worker_connections 4096; }}
-http {{
+_HTTP = """
     default_type application/octet-stream;
     types {{ text/plain txt; application/json json; }}
     log_format connection escape=json '{{"connection":$connection,"number":$connection_requests,'
         '"method":"$request_method","target":"$request_uri","status":$status,"protocol":"$server_protocol",'
         '"port":$server_port,"agent":"$http_user_agent"}}';
     access_log {directory}/access.fifo connection;
-    keepalive_requests 100000;
     keepalive_timeout 300s;
     http2_max_concurrent_streams 256;
     client_max_body_size 64m;
-    client_body_temp_path {directory}/body;
-    proxy_temp_path {directory}/proxy;
-    fastcgi_temp_path {directory}/fastcgi;
-    uwsgi_temp_path {directory}/uwsgi;
-    scgi_temp_path {directory}/scgi;
     ssl_certificate {chain};
     ssl_certificate_key {key};
-    ssl_protocols TLSv1.2 TLSv1.3;
     server {{
         listen {address}:{http};
         listen {address}:{https} ssl http2;
@@ -63,7 +48,6 @@ http {{
         location /more-fields {{ include {directory}/more-fields.conf; return 204; }}
         location /held/ {{ proxy_pass http://127.0.0.1:{held}; proxy_read_timeout 120s; }}
     }}
-}}
 """
 
 
@@ -101,28 +85,17 @@ class Nginx:
             lines = (f"add_header x-{number} v;\n" for number in range(count))
             (directory / f"{name}.conf").write_text("".join(lines))
         certificate = authority.issue(f"nginx-{address}", f"DNS:localhost,IP:127.0.0.1,IP:::1,IP:{address}")
-        (directory / "nginx.conf").write_text(
-            _CONFIGURATION.format(
-                user="user root;" if os.getuid() == 0 else "",
-                directory=directory,
-                address=address,
-                chain=certificate.chain,
-                key=certificate.key,
-                http=http,
-                https=https,
-                https1=https1,
-                held=held,
-            )
+        configuration = _HTTP.format(
+            directory=directory,
+            address=address,
+            chain=certificate.chain,
+            key=certificate.key,
+            http=http,
+            https=https,
+            https1=https1,
+            held=held,
         )
-        descriptors = [listener.fileno() for listener in sockets]
-        self._process = begin(
-            [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")],
-            env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
-            pass_fds=descriptors,
-            stderr=subprocess.DEVNULL,
-        )
-        for listener in sockets:
-            listener.close()
+        self._process = start_nginx(directory, configuration, sockets)
         self.http = f"http://{address}:{http}"
         self.https = f"https://{address}:{https}"
         """HTTPS with HTTP/2."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
-import subprocess
 from pathlib import Path
 
-from harness.process import begin, end
+from harness.process import end
 from harness.waiting import PATIENCE_SECONDS
 
-from origins.authority import Authority, Certificate
+from origins.authority import Authority
+from origins.nginxprocess import start_nginx
 
 NAMES = ["a.example", "b.example", "c.example"]
 _SERVER = """
@@ -25,25 +23,10 @@ _SERVER = """
         location /to {{ return 307 https://$arg_host:$server_port/; }}
     }}
 """
-_CONFIGURATION = """
-{user}
-worker_processes 1;
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{ worker_connections 2000; }}
-http {{
+_HTTP = """
     access_log off;
-    keepalive_requests 100000;
-    ssl_protocols TLSv1.2 TLSv1.3;
     ssl_session_cache shared:twins:1m;
-    client_body_temp_path {directory}/body;
-    proxy_temp_path {directory}/proxy;
-    fastcgi_temp_path {directory}/fastcgi;
-    uwsgi_temp_path {directory}/uwsgi;
-    scgi_temp_path {directory}/scgi;
     {servers}
-}}
 """
 
 
@@ -64,21 +47,7 @@ class Twins:
             for port, protocol in zip(self.ports, ["", "http2"], strict=True)
             for number in (1, 2)
         )
-        user = "user root;" if os.getuid() == 0 else ""
-        configuration = directory / "nginx.conf"
-        configuration.write_text(_CONFIGURATION.format(user=user, directory=directory, servers=servers))
-        descriptors = [listener.fileno() for listener in listeners]
-        self._process = begin(
-            [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(configuration)],
-            env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
-            pass_fds=descriptors,
-            stderr=subprocess.DEVNULL,
-        )
-        for listener in listeners:
-            listener.close()
-
-    def certificate(self, number: int) -> Certificate:
-        return self.certificates[number]
+        self._process = start_nginx(directory, _HTTP.format(servers=servers), listeners)
 
     def stop(self) -> None:
         end(self._process, PATIENCE_SECONDS)
