@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import carpool
@@ -248,3 +249,15 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
     assert b"nothing is verified (command line)" in run("doctor", "-k", URL).stdout
     wrong = run("doctor", "--session", "none", URL)
     assert (wrong.returncode, b"no such session: none" in wrong.stderr) == (1, True)
+
+
+def test_the_doctor_takes_the_command_line_of_get(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """Pasted as it is, with `doctor` in place of `get`: it says the same of its input, and sends and writes nothing."""
+    out = tmp_path / "out"
+    line = ["-sf", "-o", out, "--retry", "2", "--timeout", "5", "--max-filesize", "100", "--http1.1", "-X", "PUT"]
+    done = run("doctor", *line, "-4", origin.url)
+    assert done.returncode == 0, done
+    assert b"only ipv4 (command line)" in done.stdout
+    assert not out.exists() and not origin.requests
+    for command in ("get", "doctor"):
+        assert b"no such file" in run(command, "--cacert", tmp_path / "none", "https://127.0.0.1:1/").stderr.lower()

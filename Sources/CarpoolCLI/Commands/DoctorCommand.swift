@@ -11,17 +11,16 @@ enum DoctorCommand: Command {
     static let summary = "check the installation, or explain the connection of a request"
     static let details = """
         Without a URL: each line is ok, warn or fail, with a fix where one is known. The exit code is 1 if a
-        line is fail. With a URL: each line is a setting of the connection that a request with these options
-        would use, and where it was set. Nothing is sent.
+        line is fail. With a URL: each line is a setting of the connection that 'carpool get' with the same
+        options would use, and where it was set. Nothing is sent.
         """
 
     static var examples: [String] {
         ["carpool doctor", "carpool doctor https://example.com/", "carpool doctor --session work https://example.com/"]
     }
 
-    static var options: [Option<RequestArguments>] {
-        [.header, .session] + Option.trust + Option.certificate + Option.tls + Option.addresses + [.socket, .help]
-    }
+    /// Those of `get`, so that its command line can be explained as it is.
+    static var options: [Option<RequestArguments>] { GetCommand.options }
 
     static var arguments: RequestArguments { RequestArguments(method: "GET") }
 
