@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -391,4 +392,8 @@ void CLinux_trim_memory(size_t kept) {
 long CLinux_voluntary_switches(void) {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
+}
+
+int CLinux_processor(void) {
+    return sched_getcpu();
 }

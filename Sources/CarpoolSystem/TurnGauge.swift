@@ -3,6 +3,18 @@
 /// Adding a turn costs a few instructions and no memory: the histogram has a fixed number of buckets, eight for each
 /// power of two, so that a percentile is at most an eighth too large.
 public struct TurnGauge: Sendable {
+    /// When and where a long turn ran, to compare it with what else the machine did at that time.
+    public struct LongTurn: Equatable, Sendable {
+        /// The end of the turn.
+        public let end: MonotonicTime
+        /// The time from its beginning to its end, in microseconds.
+        public let wall: Int
+        /// The part of that time in which the thread had no processor, in microseconds.
+        public let waited: Int
+        /// The number of the processor on which it ended.
+        public let processor: Int
+    }
+
     /// Turns that were added.
     public private(set) var count = 0
     /// The longest of them, in microseconds.
@@ -10,8 +22,11 @@ public struct TurnGauge: Sendable {
     /// The time that the thread was without a processor in turns that were long enough to be checked, in
     /// microseconds.
     public private(set) var waited = 0
+    /// The latest turns that were recorded by ``record(_:)``, at most eight, the oldest first.
+    public private(set) var longTurns: [LongTurn] = []
     private var buckets = [Int](repeating: 0, count: TurnGauge.bucketCount)
 
+    private static let longTurnCount = 8
     /// Above 2^40 microseconds all turns are equal.
     private static let largest = (1 << 40) - 1
     private static let bucketCount = index(of: largest) + 1
@@ -29,6 +44,12 @@ public struct TurnGauge: Sendable {
         self.waited &+= waited
         if length > longest { longest = length }
         buckets[TurnGauge.index(of: length)] += 1
+    }
+
+    /// Records a long turn, in place of the oldest one if there are eight.
+    public mutating func record(_ turn: LongTurn) {
+        if longTurns.count == TurnGauge.longTurnCount { longTurns.removeFirst() }
+        longTurns.append(turn)
     }
 
     /// The length in microseconds that this many of a thousand turns do not exceed; 0 if there was none.

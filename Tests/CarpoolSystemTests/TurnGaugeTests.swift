@@ -34,4 +34,14 @@ struct TurnGaugeTests {
         #expect(gauge.octaves.reduce(0) { $0 + $1.count } == gauge.count)
         #expect(gauge.count(above: 15) == 3)
     }
+
+    @Test("The latest eight long turns are kept")
+    func longTurns() {
+        var gauge = TurnGauge()
+        let turns = (1...9).map {
+            TurnGauge.LongTurn(end: MonotonicTime(nanoseconds: $0), wall: 30_000, waited: 1_000, processor: 0)
+        }
+        for turn in turns { gauge.record(turn) }
+        #expect(gauge.longTurns == Array(turns.dropFirst()))
+    }
 }

@@ -40,6 +40,9 @@ char **CLinux_environment(void);
 // (getrusage(2), ru_nvcsw).
 long CLinux_voluntary_switches(void);
 
+// sched_getcpu needs _GNU_SOURCE. Returns the number of the processor that runs the calling thread, or -1.
+int CLinux_processor(void);
+
 // prctl is variadic. Prevents other processes of the same user from reading this one's memory and descriptors, and
 // the kernel from writing its memory to a file; 0 or -1 with errno.
 int CLinux_forbid_inspection(void);

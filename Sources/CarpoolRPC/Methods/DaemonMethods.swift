@@ -108,7 +108,7 @@ enum DaemonMethods {
                     "journal_events":0,"journal_bytes":0},\
                     "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
                     "loop":{"turns":512,"measured_turns":512,"longest_turn_us":830,"p50_turn_us":47,"p99_turn_us":319,"p999_turn_us":830,\
-                    "waited_us":0,"histogram":[[63,420],[511,91],[1023,1]]},"log":{"dropped_lines":0},\
+                    "waited_us":0,"histogram":[[63,420],[511,91],[1023,1]],"long_turns":[]},"log":{"dropped_lines":0},\
                     "worker":{"threads":1,"running":0,"stalled":0,"waiting":0,"most_waiting":1,"jobs":12,"refused":0,\
                     "longest_us":140},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}
@@ -131,6 +131,19 @@ enum DaemonMethods {
         .required(
             "histogram", .array(of: .array(of: .count, count: 2...2)),
             "Pairs of an upper bound in microseconds and the number of turns up to it, above the bound before it."),
+        .required(
+            "long_turns", .array(of: longTurn, count: 0...8),
+            """
+            The latest turns of more than 20 ms, the oldest first. A time in which a virtual machine's host stopped the machine is \
+            part of a turn if the kernel does not account for it: compare `end_us` and `wall_us` with the host's record.
+            """),
+    ])
+
+    private static let longTurn = JSONSchema.answer([
+        .required("end_us", .count, "The end of the turn, in microseconds of the machine's monotonic clock."),
+        .required("wall_us", .count, "The time from its beginning to its end, in microseconds."),
+        .required("waited_us", .count, "The part of `wall_us` without a processor, which is not part of its length."),
+        .required("processor", .count, "The number of the processor on which it ended."),
     ])
 
     /// An object of counters.

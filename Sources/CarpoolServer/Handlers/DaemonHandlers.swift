@@ -142,6 +142,17 @@ struct DaemonHandlers {
             writer.endArray()
         }
         writer.endArray()
+        writer.key("long_turns")
+        writer.beginArray()
+        for turn in gauge.longTurns {
+            writer.beginObject()
+            writer.member("end_us", Int(clamping: turn.end.nanoseconds / 1_000))
+            writer.member("wall_us", turn.wall)
+            writer.member("waited_us", turn.waited)
+            writer.member("processor", turn.processor)
+            writer.endObject()
+        }
+        writer.endArray()
         writer.endObject()
     }
 
