@@ -122,10 +122,13 @@ def test_a17_one_who_does_not_read(machine: Machine, start: StartDaemon) -> None
         for _ in range(8):
             stopped.wire.request("rpc.discover")
         eventually(lambda: daemon.stats()["loop"]["turns"] and stopped.wire.is_readable(0))
-        memory = daemon.memory_kib()
         sequence = reader.first["seq"]
         times = []
-        for _ in range(5):
+        memory = 0
+        for index in range(5):
+            # In the turns of the first change the daemon has taken all that this connection has sent.
+            if index == 1:
+                memory = daemon.memory_kib()
             for command in [f"route del default via {machine.PEER}", f"route add default via {machine.PEER}"]:
                 began = time.monotonic()
                 machine.ip(command)
@@ -134,7 +137,7 @@ def test_a17_one_who_does_not_read(machine: Machine, start: StartDaemon) -> None
                 assert data["reachability"]["seq"] > sequence
                 sequence = data["reachability"]["seq"]
         assert min(times) <= 0.01 * SLACK
-        assert daemon.memory_kib() - memory <= 320
+        assert daemon.memory_kib() - memory <= 64
         data = stopped.next()
         assert data["lagged"] == len(times) - 1
         assert data["reachability"]["seq"] == sequence
