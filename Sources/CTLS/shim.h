@@ -45,6 +45,13 @@ static inline int CTLS_no_password(char *buffer, int size, int writing, void *co
     return -1;
 }
 
+// Whether reading PEM blocks has ended because there are no more. Upon a block that is empty, or whose header is not one, OpenSSL stops too,
+// without an error.
+static inline int CTLS_is_at_end_of_pem(void) {
+    unsigned long error = ERR_peek_last_error();
+    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
 // What libcurl sets for a store of its own: an authority need not be a root.
 static inline void CTLS_set_up_store(X509_STORE *store) {
     X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
@@ -68,8 +75,7 @@ static inline X509_STORE *CTLS_store(const void *pem, size_t size, int *count) {
         X509_free(certificate);
         *count += !failed;
     }
-    unsigned long error = ERR_peek_last_error();
-    if (error != 0 && !(ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)) failed = 1;
+    if (!failed && !CTLS_is_at_end_of_pem()) failed = 1;
     ERR_clear_error();
     BIO_free(input);
     if (failed) {

@@ -20,9 +20,9 @@ extension CertificateMaterial {
             default: try add(other: PEMBlock.words(block.name))
             }
         }
-        let error = ERR_peek_last_error()
-        guard error == 0 || ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE
-        else { throw .unreadable(expected: "PEM text", found: "a block that is cut off or is not Base64") }
+        guard CTLS_is_at_end_of_pem() == 1 else {
+            throw .unreadable(expected: "PEM text", found: "a block that is empty, cut off or not Base64")
+        }
         ERR_pop_to_mark()
         ERR_set_mark()
     }

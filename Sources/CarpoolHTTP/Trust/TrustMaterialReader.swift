@@ -41,12 +41,16 @@ struct TrustMaterialReader {
         }
         ERR_clear_error()
         defer { ERR_clear_error() }
-        // Certificates and lists are long sequences, whose encoding begins like this; no PEM text does. Short ones have
-        // their length in the second byte.
+        // Certificates and lists are long sequences, whose encoding begins like this; short ones have their length in
+        // the second byte. A text before a PEM block may begin so too.
         let isDER =
             bytes.count > 2 && bytes[0] == 0x30
             && (bytes[1] >= 0x80 || mayBeShort && Int(bytes[1]) + 2 <= bytes.count && bytes[2] == 0x30)
         var (objects, failure) = isDER ? readDER(bytes) : readPEM(bytes)
+        if isDER, failure == .unreadable(number: 1) {
+            let (others, otherFailure) = readPEM(bytes)
+            if !others.isEmpty || otherFailure != nil { (objects, failure) = (others, otherFailure) }
+        }
         if failure == nil, objects.isEmpty { failure = .empty }
         guard let failure else { return objects }
         for object in objects { free(object) }
@@ -65,10 +69,8 @@ struct TrustMaterialReader {
                 objects.append(object)
                 if objects.count > limit { return .tooMany(limit: limit) }
             }
-            let error = ERR_peek_last_error()
-            let isEnd =
-                error == 0 || (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
-            return isEnd ? nil : .unreadable(number: objects.count + 1)
+            // Without an error it has met a block that it cannot read, such as an empty one, and reads no further.
+            return CTLS_is_at_end_of_pem() == 1 ? nil : .unreadable(number: objects.count + 1)
         }
         return (objects, failure)
     }
