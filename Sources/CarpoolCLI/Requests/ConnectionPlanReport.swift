@@ -40,15 +40,18 @@ struct ConnectionPlanReport {
     private mutating func addTLS() {
         let trust = plan["trust"]
         let isVerified = trust?["verified"]?.bool ?? true
-        add(
-            "trust",
-            isVerified ? ConnectionPlanReport.list(trust?["authorities"]) : "every server: nothing is verified", "trust"
-        )
-        switch trust?["evaluator"]?["kind"]?.string {
+        let authorities = ConnectionPlanReport.list(trust?["authorities"])
+        let judges = authorities.isEmpty ? "no authorities: the evaluator alone decides" : authorities
+        add("trust", isVerified ? judges : "every server: nothing is verified", "trust")
+        let evaluator = trust?["evaluator"]
+        switch evaluator?["kind"]?.string {
         case nil: break
         case "missing"?:
             add("evaluator", "missing: no pattern has this host, and every certificate is refused", "trust")
-        case let kind?: add("evaluator", "\(kind) of \(trust?["evaluator"]?["pattern"]?.string ?? "")", "trust")
+        case let kind?:
+            let parts = ConnectionPlanReport.list(evaluator?["parts"])
+            let shown = parts.isEmpty ? kind : "\(kind) (\(parts))"
+            add("evaluator", "\(shown) of \(evaluator?["pattern"]?.string ?? "")", "trust")
         }
         let tls = plan["tls"]
         var versions = "\(tls?["min_version"]?.string ?? "") to \(tls?["max_version"]?.string ?? "")"

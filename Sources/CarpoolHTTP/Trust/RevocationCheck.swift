@@ -23,6 +23,12 @@ public struct RevocationCheck: Hashable, Sendable {
     /// Whether the certificate must name the host.
     public var validatesHost: Bool
 
+    /// Whether any server passes: a server may send no staple, and there are no lists.
+    var acceptsAnyServer: Bool {
+        !performsDefaultValidation && !validatesHost && lists == nil && staple != .require
+            && !requiresPositiveResponse
+    }
+
     /// Makes a check.
     public init(
         lists: CertificateRevocationLists? = nil, staple: Staple = .check, requiresPositiveResponse: Bool = false,

@@ -28,7 +28,10 @@ public struct ServerTrust: Hashable, Sendable {
     }
 
     /// Whether any server is accepted.
-    public var acceptsAnyServer: Bool { evaluator == .disabled || evaluator == nil && !isVerified }
+    public var acceptsAnyServer: Bool { evaluator?.acceptsAnyServer ?? !isVerified }
+
+    /// Whether the authorities decide about a server.
+    public var usesAuthorities: Bool { evaluator?.usesAuthorities ?? isVerified }
 
     /// The same without certificates and lists, only to be shown.
     public var withoutMaterial: ServerTrust {

@@ -43,6 +43,36 @@ public indirect enum ServerTrustEvaluator: Hashable, Sendable {
         }
     }
 
+    /// Whether any server passes.
+    var acceptsAnyServer: Bool {
+        switch self {
+        case .disabled: true
+        case .revocation(let check): check.acceptsAnyServer
+        case .composite(let parts): parts.allSatisfy { $0.acceptsAnyServer }
+        case .standard, .pinnedCertificates, .publicKeys, .missing, .custom: false
+        }
+    }
+
+    /// Whether the authorities decide about a server.
+    public var usesAuthorities: Bool {
+        switch self {
+        case .standard: true
+        case .revocation(let check): check.performsDefaultValidation
+        case .pinnedCertificates(let pins): pins.performsDefaultValidation && !pins.acceptsSelfSigned
+        case .publicKeys(let pins): pins.performsDefaultValidation
+        case .composite(let parts): parts.contains { $0.usesAuthorities }
+        case .disabled, .missing, .custom: false
+        }
+    }
+
+    /// The names of the evaluators of a composite one, also of those in another; empty for others.
+    public var partNames: [String] {
+        guard case .composite(let parts) = self else { return [] }
+        return parts.flatMap { part in
+            if case .composite = part { part.partNames } else { [part.name ?? "missing"] }
+        }
+    }
+
     /// Whether the server is asked for the answer of an OCSP responder.
     var usesStaple: Bool {
         switch self {

@@ -5,8 +5,8 @@ extension RequestMethods {
     static let explain = Method(
         "request.explain", role: .submit, "Returns the settings of the connection that a request would use.",
         """
-        Takes the parameters of `request.perform`, and checks them as it does; nothing is sent and no request is made. So \
-        a failing call is explained by the same call with this method. Each setting has a `source`: `request`, `session` \
+        Takes the parameters of `request.perform`, and checks them as it does, but ignores `key` and answers while the daemon \
+        is draining; nothing is sent and no request is made. So a failing call is explained by the same call with this method. Each setting has a `source`: `request`, `session` \
         or `default`. The settings are those of the first request that would be sent: adapters may change its URL and \
         its fields, and redirects have settings of their own.
         """,
@@ -50,7 +50,12 @@ extension RequestMethods {
 
     private static let trust = JSONSchema.answer([
         source,
-        .required("authorities", .array(of: .string), "The files of the certificate authorities; `pem` for a text."),
+        .required(
+            "authorities", .array(of: .string),
+            """
+            The files of the certificate authorities that decide about the server; `pem` for a text; empty if none do, as with \
+            pinned keys without the standard check.
+            """),
         .required("verified", .boolean, "Whether the server's certificate is verified."),
         .required(
             "evaluator",
@@ -58,6 +63,7 @@ extension RequestMethods {
                 .required(
                     "kind", .string,
                     "The kind; `missing`: there is none for the host, so that every certificate is refused."),
+                .optional("parts", .array(of: .string), "The kinds of evaluators in a composite one."),
                 .optional("pattern", .string, "The pattern in `evaluators` that has the host."),
             ]).nullable, "The evaluator of the host; null for the standard check."),
     ])

@@ -46,6 +46,7 @@ struct ConnectionPlanWriter {
         begin("trust", plan.trust, to: &writer)
         let authorities: [String] =
             switch trust.authorities {
+            case _ where !trust.usesAuthorities: []
             case .system: [systemAuthorities]
             case .only(let own): [shown(own)]
             case .systemAnd(let own): [systemAuthorities, shown(own)]
@@ -56,6 +57,7 @@ struct ConnectionPlanWriter {
         if let evaluator = trust.evaluator {
             writer.beginObject()
             writer.member("kind", evaluator.name ?? "missing")
+            if !evaluator.partNames.isEmpty { writer.member("parts", evaluator.partNames) }
             writer.member("pattern", plan.pattern?.description)
             writer.endObject()
         } else {
