@@ -31,7 +31,7 @@ enum DoctorCommand: Command {
     }
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
-        guard arguments.url.isEmpty else { return }
+        guard arguments.url.isEmpty else { return try GetCommand.validate(arguments) }
         var others = arguments
         others.socket = nil
         guard others == self.arguments else {
@@ -56,8 +56,15 @@ enum DoctorCommand: Command {
 
     private static func explain(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         let fields = try HeaderFile.fields(of: arguments.headers)
-        let plan = try DaemonAccess(socket: arguments.socket).call("request.explain") { writer in
-            RequestWriter(arguments, fields, nil).write(to: &writer)
+        let daemon = try DaemonAccess(socket: arguments.socket)
+        let destination = arguments.output.flatMap { DownloadDestination($0, arguments, daemon) }
+        let plan = try daemon.call("request.explain") { writer in
+            RequestWriter(arguments, fields, nil).write(to: &writer) { writer in
+                if arguments.streaming != nil { writer.member("kind", static: "stream") }
+                guard let destination else { return }
+                writer.member("kind", static: "download")
+                destination.write(to: &writer, failsOnStatus: arguments.failsOnStatus)
+            }
         }
         try Terminal.print(ConnectionPlanReport(plan).text)
         return .success

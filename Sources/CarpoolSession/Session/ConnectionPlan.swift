@@ -13,7 +13,7 @@ public struct ConnectionPlan {
         case standard = "default"
     }
 
-    /// The request as the transport would get it, without its body and without the changes of adapters.
+    /// The request as the transport would get it, without the changes of adapters.
     public let request: TransportRequest
     /// The source of the trust, and of the evaluators.
     public let trust: Source
@@ -41,7 +41,8 @@ extension Session {
         }
         var request = TransportRequest(
             method: parameters.method, url: url, fields: fields(parameters.fields, parameters.userAgent))
-        request.isLong = parameters.kind.isLong
+        request.body = parameters.body
+        request.isLong = parameters.kind.isLong || parameters.body.isFed
         request.httpVersion = options.httpVersion.value
         setPartition(of: &request, options)
         let common = configuration.options
