@@ -8,7 +8,7 @@ from typing import Any
 import carpool
 import pytest
 from conftest import StartDaemon
-from harness.command import Run
+from harness.command import OK, Run
 from harness.declared import declaring
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
@@ -94,7 +94,7 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
                 "source": place,
                 "host": "api.example",
                 "port": 8443,
-                "resolve": ["127.0.0.1", "::1"],
+                "resolve": ["127.0.0.1"],
                 "interface": "lo",
                 "family": "ipv4",
             },
@@ -136,6 +136,40 @@ def test_tr_01_the_evaluator_of_the_host(client: carpool.Client, url: str, evalu
     assert (trust["evaluator"], trust["verified"]) == (evaluator, verified)
 
 
+ANY = {"revocation": {"perform_default_validation": False, "validate_host": False}}
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "verified", "authorities"),
+    [
+        ({"composite": ["disabled"]}, False, []),
+        ({"composite": ["disabled", ANY]}, False, []),
+        (ANY, False, []),
+        ({"revocation": {"perform_default_validation": False}}, True, []),
+        ({"revocation": {**ANY["revocation"], "staple": "require"}}, True, []),
+        ({"composite": ["disabled", "default"]}, True, [SYSTEM]),
+        ({"public_keys": {**PINS["public_keys"], "perform_default_validation": False}}, True, []),
+        (PINS, True, [SYSTEM]),
+    ],
+)
+def test_tr_10_what_accepts_any_server_and_which_authorities_decide(
+    client: carpool.Client, evaluator: Any, verified: bool, authorities: list[str]
+) -> None:
+    trust = explain(client, trust={"evaluators": {"*": evaluator}})["trust"]
+    assert (trust["verified"], trust["authorities"]) == (verified, authorities)
+    parts = [part if isinstance(part, str) else next(iter(part)) for part in evaluator.get("composite", [])]
+    assert trust["evaluator"].get("parts", []) == parts
+
+
+@pytest.mark.parametrize("evaluator", [{"composite": ["disabled"]}, ANY], ids=["composite", "revocation"])
+def test_tr_10_the_record_says_that_any_server_was_accepted(
+    client: carpool.Client, split: ScriptedOrigin, evaluator: Any
+) -> None:
+    record = client.call("request.perform", url=split.url, trust={"evaluators": {"*": evaluator}})
+    assert record["outcome"]["ok"], record["outcome"]
+    assert record["attempts"][0]["metrics"][0]["tls"]["verified"] is False
+
+
 def test_tr_02_hosts_that_need_no_evaluator(client: carpool.Client) -> None:
     trust = {"evaluators": {"a.example": "disabled"}, "all_hosts_must_be_evaluated": False, "ca_pem": "PEM"}
     with pytest.raises(carpool.CarpoolError):
@@ -169,6 +203,43 @@ def test_a_request_goes_where_its_explanation_says(
     assert not origin.requests
     record = client.call("request.perform", url=url, addresses=given)
     assert record["outcome"]["ok"], record["outcome"]
+
+
+def test_resolve_has_an_address_of_the_only_family(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    number = origin.port
+    url = f"http://localhost:{number}/"
+    for entries, family in [([f"localhost:{number}:::1"], "ipv4"), ([f"*:{number}:127.0.0.9"], "ipv6")]:
+        with pytest.raises(carpool.InvalidParamsError) as caught:
+            explain(client, url, addresses={"resolve": entries, "family": family})
+        assert caught.value.data["path"] == "params.addresses.resolve[0]"
+    both = {"resolve": [f"localhost:{number}:::1,127.0.0.1"], "family": "ipv4"}
+    assert explain(client, url, addresses=both)["addresses"]["resolve"] == ["127.0.0.1"]
+    assert client.call("request.perform", url=url, addresses=both)["outcome"]["ok"]
+
+
+def test_a_body_that_is_sent_in_pieces_has_connections_of_its_own(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    assert client.call("request.perform", url=origin.url)["outcome"]["ok"]
+    assert explain(client, origin.url, method="POST", body={"text": "x"})["pool"]["idle"] == 1
+    assert explain(client, origin.url, method="POST", body={"stream": True})["pool"]["connections"] == 0
+    assert explain(client, origin.url, kind="download")["pool"]["connections"] == 0
+
+
+@pytest.mark.parametrize("options", [["-o", "file"], ["--stream"], ["--lines"], ["--sse"], []])
+def test_the_doctor_explains_downloads_and_streams(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
+    assert run("get", origin.url).returncode == OK
+    done = run("doctor", *options, origin.url)
+    expected = b"0 open" if options else b"1 open, 1 idle"
+    assert expected in done.stdout, done.stdout + done.stderr
+    assert (b"new" in run("get", "-v", *options, origin.url).stderr) is bool(options)
+
+
+@pytest.mark.parametrize("options", [["-C", "-"], ["--stream", "-o", "f"], ["-o", ""]])
+def test_the_doctor_refuses_what_get_refuses(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
+    doctor, get = run("doctor", *options, origin.url), run("get", *options, origin.url)
+    assert (doctor.returncode, doctor.stderr.replace(b"help doctor", b"help get")) == (get.returncode, get.stderr)
+    assert get.returncode != OK
 
 
 def test_the_connections_that_it_could_share(client: carpool.Client, origin: ScriptedOrigin) -> None:

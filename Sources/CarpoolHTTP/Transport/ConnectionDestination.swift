@@ -22,9 +22,14 @@ extension ConnectionAddresses {
         }
         let entries = resolve.filter { $0.port == destination.port }
         let entry = entries.last { $0.host == destination.host } ?? entries.last { $0.host == "*" }
-        destination.addresses = entry?.addresses ?? []
+        destination.addresses = (entry?.addresses ?? []).filter { family?.contains($0) ?? true }
         return destination
     }
+}
+
+extension ConnectionAddresses.Family {
+    /// Whether an address, a literal without brackets, is of this family.
+    public func contains(_ address: String) -> Bool { address.utf8.contains(UInt8(ascii: ":")) == (self == .ipv6) }
 }
 
 extension HostReplacement {

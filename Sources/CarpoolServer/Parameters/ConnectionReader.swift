@@ -51,7 +51,19 @@ enum ConnectionReader {
             interface: try interface(json["interface"], path: "\(path).interface"),
             localAddress: try localAddress(json, path: "\(path).local_address"),
             family: json["family"]?.string.flatMap(ConnectionAddresses.Family.init(rawValue:)), socket: socket)
+        try checkFamily(of: addresses, path: path)
         return addresses.isEmpty ? nil : addresses
+    }
+
+    /// Refuses an entry that has no address of the only family: libcurl would use the resolver's addresses instead.
+    private static func checkFamily(of addresses: ConnectionAddresses, path: String) throws(RPCError) {
+        guard let family = addresses.family,
+            let index = addresses.resolve.firstIndex(where: { !$0.addresses.contains(where: family.contains) })
+        else { return }
+        throw .invalidParams(
+            path: "\(path).resolve[\(index)]",
+            message: "no address of the family \(family.rawValue), which is the only one",
+            expected: "an address of that family, or addresses without family")
     }
 
     private static func resolve(_ json: JSON?, path: String) throws(RPCError) -> [HostAddresses] {
