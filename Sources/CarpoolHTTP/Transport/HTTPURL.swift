@@ -86,7 +86,8 @@ public final class HTTPURL: CustomStringConvertible {
             let found = scan.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
             let isLowercase = !scan.hasUppercase && !scan.mayHaveNonASCIIHost && !isReference
-            origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
+            let zone = host.hasPrefix("[") ? HTTPURL.part(handle, CURLUPART_ZONEID) : nil
+            origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port, zone: zone)
             // An unchanged absolute URL is described as it was given; building it costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""

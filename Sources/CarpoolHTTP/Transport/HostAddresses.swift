@@ -109,6 +109,9 @@ enum AuthorityText {
         guard isBare || isAddress, let url = try? HTTPURL("http://\(text)/") else {
             throw HostAddresses.Refusal(message: "not a host: \(String(text.prefix(64)).debugDescription)")
         }
+        guard url.origin.zone == nil else {
+            throw HostAddresses.Refusal(message: "an address with a zone: \(String(text.prefix(64)).debugDescription)")
+        }
         return url.origin.host
     }
 

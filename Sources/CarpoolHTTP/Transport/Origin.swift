@@ -6,16 +6,23 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     /// The port, also where it is the scheme's default.
     public let port: UInt16
+    /// The zone of an IPv6 address (RFC 6874), such as `eth0`: the same address of another zone is another machine.
+    /// `nil` for other hosts.
+    public let zone: String?
 
     /// Makes an origin from its parts.
-    public init(scheme: String, host: String, port: UInt16) {
+    public init(scheme: String, host: String, port: UInt16, zone: String? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
+        self.zone = zone
     }
 
+    /// The host as URLs have it, with the zone.
+    public var hostWithZone: String { zone.map { "\(host.dropLast())%25\($0)]" } ?? host }
+
     /// `scheme://host:port`
-    public var description: String { "\(scheme)://\(host):\(port)" }
+    public var description: String { "\(scheme)://\(hostWithZone):\(port)" }
 }
 
 extension Origin {

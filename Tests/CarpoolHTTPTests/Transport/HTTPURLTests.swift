@@ -135,4 +135,15 @@ struct HTTPURLTests {
             #expect(throws: TransportError.self) { try HTTPURL("http://\(host)/") }
         }
     }
+
+    @Test("The zone of an IPv6 address is part of the origin, since another zone is another machine")
+    func zones() throws {
+        let first = try HTTPURL("http://[fe80::1%25d0]:8080/a").origin
+        #expect(first.host == "[fe80::1]" && first.zone == "d0" && first.bareHost == "fe80::1")
+        #expect(first.description == "http://[fe80::1%25d0]:8080")
+        #expect(try first == HTTPURL("http://[FE80::1%25d0]:8080/b").origin)
+        #expect(try first != HTTPURL("http://[fe80::1%25d1]:8080/a").origin)
+        #expect(try first != HTTPURL("http://[fe80::1]:8080/a").origin)
+        #expect(throws: HostAddresses.Refusal.self) { try HostReplacement("::[fe80::1%25d0]:") }
+    }
 }
