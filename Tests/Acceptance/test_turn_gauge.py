@@ -73,7 +73,7 @@ def occupy(processor: int) -> None:
     """Use a processor at a priority above the witness's for some time, and exit."""
     try:
         os.sched_setaffinity(0, {processor})
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(2))
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(3))
         end = time.monotonic() + BUSY_MS / 1_000
         while time.monotonic() < end:
             pass

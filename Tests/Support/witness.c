@@ -1,8 +1,9 @@
 // Records when a processor ran nothing at all: the host of a virtual machine had stopped it.
 //
-// A thread of a real-time priority on each processor wakes every 2 ms. Nothing but the kernel's own sections, which are short, delays it, so a
-// late thread means that the processor stood still. The kernel counts such a time as running time of the thread that it
-// interrupted, unless the host reports it (`steal` in proc(5)); a host that limits its machines' share of time does not.
+// A thread of a real-time priority on each processor wakes every 2 ms. It is above that of the daemon in these tests. Nothing but the
+// kernel's own sections, which are short, delays it, so a late thread means that the processor stood still. The kernel counts such a time as
+// running time of the thread that it interrupted, unless the host reports it (`steal` in proc(5)); a host that limits its machines' share
+// of time does not.
 //
 // For each line on standard input it waits until every thread has woken, and prints `PROCESSOR BEGIN END` for each time of
 // more than 2 ms since the line before, in microseconds of CLOCK_MONOTONIC, and then an empty line. Ends with its standard
@@ -45,7 +46,7 @@ static void *watch(void *argument) {
     cpu_set_t own;
     CPU_ZERO(&own);
     CPU_SET(processor, &own);
-    struct sched_param priority = {.sched_priority = 1};
+    struct sched_param priority = {.sched_priority = 2};
     if (sched_setaffinity(0, sizeof own, &own) != 0 || sched_setscheduler(0, SCHED_FIFO, &priority) != 0) exit(1);
     for (int64_t next = now() + period_us;; next = now() + period_us) {
         sleep_until(next);
