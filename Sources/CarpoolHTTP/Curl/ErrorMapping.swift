@@ -23,6 +23,8 @@ struct ErrorMapping {
     var isReused = false
     /// What the connection's server has said to the client's authentication; `nil` without TLS.
     var authentication: ClientAuthentication.State?
+    /// What is known of the proxy; `nil` without one.
+    var proxy: ProxyOutcome?
     /// Whether the server answered with 101.
     var isSwitchingProtocols = false
 
@@ -33,6 +35,7 @@ struct ErrorMapping {
     /// The error that the transfer fails with.
     var error: TransportError {
         if isSwitchingProtocols, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
+        if let error = proxy?.error(self) { return error }
         let certificateError = certificateError
         let (kind, isTransient) = certificateError.map { ($0.code, false) } ?? classification
         return TransportError(
@@ -44,7 +47,7 @@ struct ErrorMapping {
     }
 
     /// Whether the kernel had no route for a packet. Other numbers may also be the answer of another machine.
-    private var isOffline: Bool {
+    var isOffline: Bool {
         systemCode == ENETUNREACH || systemCode == ENETDOWN || systemCode == EADDRNOTAVAIL
     }
 

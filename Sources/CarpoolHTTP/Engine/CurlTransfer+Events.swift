@@ -159,6 +159,7 @@ extension CurlTransfer {
 
     func openSocket(family: Int32, type: Int32, protocol: Int32, isLoopback: Bool) -> Int32 {
         pool?.multi.hasProgressed = true
+        handshakes = 0
         guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
         guard let pool, !failsWithLostAddress,
             let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)

@@ -11,7 +11,7 @@ extension CurlTransfer {
                 verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
                 isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
-                isReused: isReused, authentication: authentication?.state,
+                isReused: isReused, authentication: authentication?.state, proxy: proxyOutcome(easy),
                 isSwitchingProtocols: headReader.status == 101
             ).error
         }
@@ -23,6 +23,14 @@ extension CurlTransfer {
                 isRetryable: request.method.isIdempotent)
         }
         return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : nil
+    }
+
+    private func proxyOutcome(_ easy: EasyHandle) -> ProxyOutcome? {
+        request.partition.proxy.map { proxy in
+            ProxyOutcome(
+                proxy: proxy, origin: request.url.origin, easy, isSecuringProxy: proxy.kind == .https && handshakes == 1
+            )
+        }
     }
 
     /// The error when libcurl would resend a request that must not be repeated.

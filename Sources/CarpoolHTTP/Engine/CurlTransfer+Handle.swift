@@ -26,6 +26,10 @@ extension CurlTransfer {
             trustStore = easy.setTrust(request.partition.trust, store: authorities, configuration)
             easy.setVersions(request.partition.tls)
         }
+        if let proxy = request.partition.proxy {
+            easy.setProxy(proxy)
+            if proxy.kind == .https { easy.setProxyTrust(store: authorities, configuration) }
+        }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }
         if let socket = request.partition.addresses?.socket { easy.setUnixSocket(socket) }
         easy.installCallbacks(for: self)

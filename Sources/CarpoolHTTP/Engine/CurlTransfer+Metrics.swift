@@ -11,6 +11,7 @@ extension CurlTransfer {
         metrics.endMicroseconds = now.microseconds(since: deadlines.start)
         metrics.queuedMicroseconds = (deadlines.admission ?? now).microseconds(since: deadlines.start)
         metrics.isReused = isReused
+        metrics.proxy = request.partition.proxy?.description
         metrics.newConnectionReason = isReused ? nil : newConnectionReason
         metrics.decodedBodyBytes = decodedBytes
         guard case .running(let easy) = phase else { return metrics }
@@ -50,8 +51,11 @@ extension CurlTransfer {
             metrics.localAddress = endpoints.localAddress
             metrics.localPort = endpoints.localPort
         }
-        metrics.tlsVersion = connection.negotiated?.tlsVersion
-        metrics.tlsCipher = connection.negotiated?.tlsCipher
+        // Not that of a proxy.
+        if request.url.origin.scheme == "https" {
+            metrics.tlsVersion = connection.negotiated?.tlsVersion
+            metrics.tlsCipher = connection.negotiated?.tlsCipher
+        }
         metrics.clientCertificate = connection.negotiated?.authentication?.state.presented
         metrics.isServerVerified = !request.partition.trust.acceptsAnyServer
     }

@@ -85,6 +85,8 @@ final class CurlTransfer {
     var hasReleasedSlot = false
     /// The client's authentication in the connection that was last made for it or chosen; `nil` without TLS.
     var authentication: ClientAuthentication?
+    /// How many TLS handshakes have begun on the latest socket that was opened for it.
+    var handshakes = 0
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether the end of the connection, which is a passed socket, is that of the response's body.

@@ -39,6 +39,6 @@ extension CurlTransport {
 extension TransportRequest {
     /// The host whose addresses libcurl looks up.
     fileprivate var lookedUpHost: String {
-        partition.addresses?.replacement(of: url.origin)?.targetHost ?? url.origin.host
+        firstProxyHost ?? partition.addresses?.replacement(of: url.origin)?.targetHost ?? url.origin.host
     }
 }

@@ -76,7 +76,7 @@ extension CurlTransfer {
     /// Whether to skip an address of a host: its family is not usable, and the other one is. Loopback always is.
     func skipsFamily(family: AddressFamilies, isLoopback: Bool) -> Bool {
         guard !triesEveryFamily, !isLoopback, let only = transport.network.onlyFamily, family != only,
-            !request.url.origin.isLiteral
+            !Origin.isLiteral(request.firstProxyHost ?? request.url.origin.host)
         else { return false }
         hasSkippedFamily = true
         return true

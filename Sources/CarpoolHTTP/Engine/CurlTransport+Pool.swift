@@ -7,7 +7,7 @@ extension CurlTransport {
     // MARK: Finding
 
     func pool(for request: TransportRequest) throws(TransportError) -> OriginPool {
-        let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
+        let key = OriginPool.Key(origin: request.connectionOrigin, multi: multiKey(for: request))
         if let pool = pools[key] {
             guard pool.isCounted || enter(pool) else { throw partitionError }
             return pool

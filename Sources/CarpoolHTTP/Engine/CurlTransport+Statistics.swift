@@ -25,7 +25,7 @@ extension CurlTransport {
 
     /// The connections that a request could share. Opens none.
     public func connections(for request: TransportRequest) -> PoolLoad {
-        let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
+        let key = OriginPool.Key(origin: request.connectionOrigin, multi: multiKey(for: request))
         guard let pool = pools[key] else { return PoolLoad() }
         return PoolLoad(pool.statistics(queue))
     }

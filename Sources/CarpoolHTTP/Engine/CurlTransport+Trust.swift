@@ -13,7 +13,9 @@ extension CurlTransport {
     func isTrustReady(for transfer: CurlTransfer) -> Bool {
         guard !transfer.deadlines.isUndecided else { return false }
         let trust = transfer.request.partition.trust
-        guard transfer.request.url.origin.scheme == "https", trust.needsAuthorities else { return true }
+        let hasSecureProxy = transfer.request.partition.proxy?.kind == .https
+        let isVerified = transfer.request.url.origin.scheme == "https" && trust.needsAuthorities
+        guard hasSecureProxy || isVerified else { return true }
         guard systemTrust.isReady(for: trust.authorities) else {
             systemTrust.wait(for: trust.authorities) { [weak self, weak transfer] in
                 guard let transfer else { return }
@@ -88,6 +90,13 @@ extension CurlTransport {
 }
 
 extension CurlTransfer {
+    /// Counts a TLS handshake that begins, and returns whether it is that with an HTTPS proxy: the first one of a
+    /// socket.
+    func beginsWithProxy() -> Bool {
+        handshakes += 1
+        return handshakes == 1 && request.partition.proxy?.kind == .https
+    }
+
     /// Begins the evaluation of the server of a connection that is being made; false if memory is out. Called from
     /// within libcurl.
     func beginEvaluation() -> Bool {

@@ -22,7 +22,7 @@ extension EasyHandle {
         set(CURLOPT_WRITEDATA, pointer: context)
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
-        if transfer.request.url.origin.scheme == "https" {
+        if transfer.request.usesTLS {
             CCurl_set_tls_setup(raw, setUpTLS)
             set(CURLOPT_SSL_CTX_DATA, pointer: context)
         }
@@ -96,7 +96,11 @@ private func setUpTLS(
     _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
 ) -> CURLcode {
     // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
-    guard let context, let transfer = transfer(data), transfer.beginEvaluation(),
+    guard let context, let transfer = transfer(data) else { return CURLE_SSL_CIPHER }
+    if transfer.beginsWithProxy() {
+        return EasyHandle.prepareTLS(context, transfer.authorities, nil, nil) ? CURLE_OK : CURLE_SSL_CIPHER
+    }
+    guard transfer.beginEvaluation(),
         EasyHandle.prepareTLS(
             context, transfer.trustStore, transfer.request.partition.tls, transfer.evaluations.latest)
     else { return CURLE_SSL_CIPHER }

@@ -163,7 +163,10 @@ public final class RawStream: ReadinessHandler {
             ErrorMapping(
                 code: code, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
                 verification: verification, hasStatusLine: hasReceived, isIdempotent: false,
-                authentication: authentication?.state
+                authentication: authentication?.state,
+                proxy: settings?.values.proxy.map { proxy in
+                    ProxyOutcome(proxy: proxy, origin: url.origin, easy, isSecuringProxy: false)
+                }
             ).error
     }
 

@@ -74,10 +74,10 @@ public final class RawStreamPool: ReadinessHandler {
 
     /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is ignored.
     /// - Parameters:
-    ///   - settings: a Unix socket is not supported.
+    ///   - settings: a Unix socket and an HTTPS proxy are not supported.
     ///   - timeoutMilliseconds: how long resolving, connecting and TLS may take together.
-    /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out, or the settings have a Unix
-    ///   socket.
+    /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out, or the settings are not
+    ///   supported.
     public func open(
         _ url: HTTPURL, settings: ConnectionSettings?, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
@@ -85,7 +85,9 @@ public final class RawStreamPool: ReadinessHandler {
             return pool(for: addresses)?.open(
                 url, settings: settings, timeoutMilliseconds: timeoutMilliseconds, delegate: delegate)
         }
-        guard settings?.values.addresses?.socket == nil, let easy = EasyHandle(fields: [], defaults: []) else {
+        guard settings?.values.addresses?.socket == nil, settings?.values.proxy?.kind != .https,
+            let easy = EasyHandle(fields: [], defaults: [])
+        else {
             return nil
         }
         let stream = RawStream(pool: self, easy: easy, url: url, settings: settings, delegate: delegate)
@@ -125,6 +127,10 @@ public final class RawStreamPool: ReadinessHandler {
             stream.easy.secure(stream)
         }
         if let addresses = stream.settings?.values.addresses { stream.easy.setAddresses(addresses) }
+        if let proxy = stream.settings?.values.proxy {
+            stream.easy.setProxy(proxy)
+            if !proxy.kind.isSOCKS { stream.easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+        }
         return curl_multi_add_handle(raw, stream.easy.raw) == CURLM_OK
     }
 

@@ -40,6 +40,12 @@ public struct ConnectionPartition: Hashable, Sendable {
         set { change { $0.addresses = newValue } }
     }
 
+    /// The proxy through which the connection is made; `nil` for none.
+    public var proxy: Proxy? {
+        get { settings?.values.proxy }
+        set { change { $0.proxy = newValue } }
+    }
+
     private mutating func change(_ body: (inout ConnectionSettings.Values) -> Void) {
         var values = settings?.values ?? ConnectionSettings.Values()
         body(&values)

@@ -14,11 +14,13 @@ public final class ConnectionSettings: Hashable, Sendable {
         public var certificate: ClientCertificate?
         /// How the host is reached; `nil` for the address that its name resolves to.
         public var addresses: ConnectionAddresses?
+        /// The proxy through which the connection is made; `nil` for none.
+        public var proxy: Proxy?
 
         /// The defaults.
         public init() {}
 
-        fileprivate var isDefault: Bool { !concernTLS && addresses == nil }
+        fileprivate var isDefault: Bool { !concernTLS && addresses == nil && proxy == nil }
 
         /// Those that are not the default, by their names in requests.
         var differences: [String] {
@@ -27,6 +29,7 @@ public final class ConnectionSettings: Hashable, Sendable {
             if tls != nil { names.append("tls") }
             if certificate != nil { names.append("client_certificate") }
             if addresses != nil { names.append("addresses") }
+            if proxy != nil { names.append("proxy") }
             return names
         }
 
@@ -58,6 +61,9 @@ public final class ConnectionSettings: Hashable, Sendable {
         guard values.concernTLS else { return self }
         var plain = Values()
         plain.addresses = values.addresses
+        plain.proxy = values.proxy
+        // An HTTPS proxy is verified by the same authorities.
+        if let proxy = values.proxy, proxy.kind == .https { plain.trust = values.trust.authoritiesAlone }
         return ConnectionSettings.make(plain)
     }
 

@@ -27,7 +27,12 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
 extension Origin {
     /// Whether the host is an address and not a name.
-    var isLiteral: Bool { host.hasPrefix("[") || host.utf8.last.map { (48...57).contains($0) } ?? false }
+    var isLiteral: Bool { Origin.isLiteral(host) }
+
+    /// Whether a host is an address and not a name.
+    static func isLiteral(_ host: String) -> Bool {
+        host.hasPrefix("[") || host.utf8.last.map { (48...57).contains($0) } ?? false
+    }
 
     /// The host, an IPv6 address without brackets.
     var bareHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }

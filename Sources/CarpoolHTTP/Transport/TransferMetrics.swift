@@ -33,7 +33,9 @@ public struct TransferMetrics: Sendable {
     public var clientCertificate: ClientCertificate?
     /// Whether the server was verified, or evaluated; false if any server would have been accepted.
     public var isServerVerified = true
-    /// The remote address of the connection.
+    /// The proxy through which the connection was made, without its credential; `nil` without one.
+    public var proxy: String?
+    /// The remote address of the connection, which is that of the proxy if there is one.
     public var remoteAddress: String?
     /// The remote port of the connection; 0 without a connection.
     public var remotePort: UInt16 = 0

@@ -54,6 +54,38 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let clientCertificateExpired = Code(rawValue: "client_certificate.expired")
         /// The key of the client certificate, or one in its chain, is refused at the connection's security level.
         public static let clientCertificateUnsupportedKey = Code(rawValue: "client_certificate.unsupported_key")
+        /// The host of the proxy has no address.
+        public static let proxyNotFound = Code(rawValue: "proxy.cannot_find_host")
+        /// The proxy does not answer, or refuses the connection.
+        public static let proxyNotReachable = Code(rawValue: "proxy.cannot_connect_to_host")
+        /// The TLS handshake with an HTTPS proxy failed.
+        public static let proxyNotSecure = Code(rawValue: "proxy.secure_connection_failed")
+        /// The proxy requires a user and a password, or refuses those that it got.
+        public static let proxyAuthenticationRequired = Code(rawValue: "proxy.authentication_required")
+        /// An HTTP proxy has refused to connect to the origin.
+        public static let proxyConnectRefused = Code(rawValue: "proxy.connect_refused")
+        /// SOCKS 5, reply 1.
+        public static let proxyGeneralFailure = Code(rawValue: "proxy.general_failure")
+        /// SOCKS 5, reply 2.
+        public static let proxyNotAllowed = Code(rawValue: "proxy.not_allowed")
+        /// SOCKS 5, reply 3.
+        public static let proxyNetworkUnreachable = Code(rawValue: "proxy.network_unreachable")
+        /// SOCKS 5, reply 4.
+        public static let proxyHostUnreachable = Code(rawValue: "proxy.host_unreachable")
+        /// SOCKS 5, reply 5.
+        public static let proxyConnectionRefused = Code(rawValue: "proxy.connection_refused")
+        /// SOCKS 5, reply 6.
+        public static let proxyTTLExpired = Code(rawValue: "proxy.ttl_expired")
+        /// SOCKS 5, reply 7.
+        public static let proxyCommandNotSupported = Code(rawValue: "proxy.command_not_supported")
+        /// SOCKS 5, reply 8, or a host that the protocol cannot name.
+        public static let proxyAddressTypeNotSupported = Code(rawValue: "proxy.address_type_not_supported")
+        /// SOCKS 4, reply 91.
+        public static let proxyRequestRejected = Code(rawValue: "proxy.request_rejected")
+        /// SOCKS 4, replies 92 and 93.
+        public static let proxyIdentFailed = Code(rawValue: "proxy.ident_failed")
+        /// The proxy's answer is none of the SOCKS protocol.
+        public static let proxyBadResponse = Code(rawValue: "proxy.bad_response")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
         /// The queue is full.

@@ -76,6 +76,15 @@ extension TransportRequest {
         return partition
     }
 
+    /// The origin whose connections it uses: the URL's, or that of an HTTP proxy to which the request goes as it is.
+    var connectionOrigin: Origin { partition.proxy?.sharedOrigin(for: url.origin) ?? url.origin }
+
+    /// The host of the proxy that is connected to; `nil` without a proxy.
+    public var firstProxyHost: String? { partition.proxy.map { ($0.preproxy ?? $0).host } }
+
+    /// Whether its connection begins with TLS: to the URL's host, or to the proxy.
+    var usesTLS: Bool { url.origin.scheme == "https" || partition.proxy?.kind == .https }
+
     /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the
     /// encoded bytes.
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }

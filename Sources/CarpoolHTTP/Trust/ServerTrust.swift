@@ -45,6 +45,9 @@ public struct ServerTrust: Hashable, Sendable {
         return shown
     }
 
+    /// The standard check against the same authorities.
+    var authoritiesAlone: ServerTrust { ServerTrust(authorities) }
+
     /// Whether the authorities are used.
     var needsAuthorities: Bool { isVerified || evaluator != nil }
 

@@ -1,0 +1,44 @@
+internal import CCurl
+
+/// The options of a proxy.
+extension EasyHandle {
+    /// Sets the proxy through which the connection is made.
+    func setProxy(_ proxy: Proxy) {
+        set(CURLOPT_PROXY, text: proxy.description)
+        // Else a variable of the daemon's environment would decide.
+        set(CURLOPT_NOPROXY, text: "")
+        // The head of the response is the origin's; that of the proxy decides alone whether there is a tunnel.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if proxy.tunnelsEverything { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+        // Not GSSAPI, whose tickets belong to the daemon's user.
+        set(CURLOPT_SOCKS5_AUTH, EasyHandle.basic)
+        set(CURLOPT_PROXYAUTH, EasyHandle.basic)
+        if let credential = proxy.credential {
+            set(CURLOPT_PROXYUSERNAME, text: credential.user)
+            set(CURLOPT_PROXYPASSWORD, text: credential.password)
+        }
+        if let preproxy = proxy.preproxy { set(CURLOPT_PRE_PROXY, text: preproxy.urlWithCredential) }
+    }
+
+    /// Sets how the certificate of an HTTPS proxy is verified: by its host and by these authorities.
+    /// - Parameter store: `nil` if they cannot be read.
+    func setProxyTrust(store: TrustStore?, _ configuration: TransportConfiguration) {
+        set(CURLOPT_PROXY_CAPATH, pointer: nil)
+        set(CURLOPT_PROXY_CAINFO, pointer: nil)
+        if store == nil { set(CURLOPT_PROXY_CAINFO, text: configuration.authoritiesPath) }
+        set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    }
+
+    private static let basic = CCurl_auth_basic
+}
+
+extension Proxy {
+    /// The URL of a SOCKS proxy with its credential, which libcurl takes only there.
+    fileprivate var urlWithCredential: String {
+        guard let credential else { return description }
+        func encoded(_ text: String) -> String {
+            text.utf8.reduce(into: "") { $0 += "%" + HexadecimalText.text([$1]) }
+        }
+        return "\(kind.rawValue)://\(encoded(credential.user)):\(encoded(credential.password))@\(host):\(port)"
+    }
+}

@@ -1,0 +1,99 @@
+internal import CCurl
+
+/// What is known of a failed transfer's proxy.
+struct ProxyOutcome {
+    let proxy: Proxy
+    /// The origin that the proxy had to connect to.
+    let origin: Origin
+    /// The status of the proxy's answer to CONNECT; 0 if there was none.
+    let connectStatus: Int
+    /// libcurl's code for a SOCKS proxy (`CURLPX_...`).
+    let socksCode: CURLproxycode
+    /// Whether TLS with the proxy itself had begun and nothing after it.
+    let isSecuringProxy: Bool
+
+    /// Reads what a handle knows.
+    init(proxy: Proxy, origin: Origin, _ easy: EasyHandle, isSecuringProxy: Bool) {
+        self.proxy = proxy
+        self.origin = origin
+        self.isSecuringProxy = isSecuringProxy
+        connectStatus = easy.long(CURLINFO_HTTP_CONNECTCODE)
+        socksCode = CURLproxycode(UInt32(clamping: easy.long(CURLINFO_PROXY_ERROR)))
+    }
+
+    /// The failure; `nil` if the proxy is not its cause.
+    func error(_ mapping: ErrorMapping) -> TransportError? {
+        guard !mapping.isRequestSent else { return nil }
+        if connectStatus >= 300 { return connectError(mapping) }
+        switch mapping.code {
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return make(.proxyNotFound, "the proxy \(name) has no address", mapping, isRetryable: true)
+        case CURLE_COULDNT_CONNECT where connectStatus == 0 && socksCode == CURLPX_OK:
+            guard !mapping.isOffline else { return nil }
+            let reason = mapping.text.isEmpty ? "" : ": \(mapping.text)"
+            return make(.proxyNotReachable, "the proxy \(name) does not answer\(reason)", mapping, isRetryable: true)
+        case CURLE_PROXY: return socksError(mapping)
+        default:
+            guard isSecuringProxy, mapping.code != CURLE_OPERATION_TIMEDOUT else { return nil }
+            return make(.proxyNotSecure, "no TLS with the proxy \(name): \(mapping.text)", mapping)
+        }
+    }
+
+    private var name: String { proxy.description }
+    private var target: String { "\(origin.host):\(origin.port)" }
+
+    private func connectError(_ mapping: ErrorMapping) -> TransportError {
+        guard connectStatus != 407 else {
+            let words = proxy.credential == nil ? "requires a user and a password" : "refuses the user or the password"
+            return make(.proxyAuthenticationRequired, "the proxy \(name) \(words) (407)", mapping)
+        }
+        return make(
+            .proxyConnectRefused, "the proxy \(name) makes no connection to \(target) (\(connectStatus))", mapping,
+            isRetryable: connectStatus >= 500)
+    }
+
+    private func socksError(_ mapping: ErrorMapping) -> TransportError {
+        let (code, words, isRetryable) = ProxyOutcome.meaning(of: socksCode)
+        guard let words else {
+            return make(code, "the proxy \(name) does not speak \(proxy.kind.rawValue): \(mapping.text)", mapping)
+        }
+        return make(
+            code, "the proxy \(name) makes no connection to \(target): \(words)", mapping, isRetryable: isRetryable)
+    }
+
+    private func make(
+        _ code: TransportError.Code, _ message: String, _ mapping: ErrorMapping, isRetryable: Bool = false
+    ) -> TransportError {
+        TransportError(
+            code, message, curlCode: Int32(bitPattern: mapping.code.rawValue),
+            curlText: String(cString: curl_easy_strerror(mapping.code)),
+            systemCode: mapping.systemCode == 0 ? nil : mapping.systemCode, isRetryable: isRetryable)
+    }
+
+    /// The replies of RFC 1928, section 6, and of SOCKS 4.
+    private static func meaning(
+        of code: CURLproxycode
+    ) -> (code: TransportError.Code, words: String?, isRetryable: Bool) {
+        switch code {
+        case CURLPX_USER_REJECTED: (.proxyAuthenticationRequired, "it refuses the user or the password", false)
+        case CURLPX_NO_AUTH: (.proxyAuthenticationRequired, "it requires a user and a password", false)
+        case CURLPX_REPLY_GENERAL_SERVER_FAILURE: (.proxyGeneralFailure, "general failure (1)", true)
+        case CURLPX_REPLY_NOT_ALLOWED: (.proxyNotAllowed, "its rules do not allow it (2)", false)
+        case CURLPX_REPLY_NETWORK_UNREACHABLE: (.proxyNetworkUnreachable, "the network is unreachable (3)", true)
+        case CURLPX_REPLY_HOST_UNREACHABLE: (.proxyHostUnreachable, "the host is unreachable (4)", true)
+        case CURLPX_REPLY_CONNECTION_REFUSED: (.proxyConnectionRefused, "the host refuses the connection (5)", true)
+        case CURLPX_REPLY_TTL_EXPIRED: (.proxyTTLExpired, "the time to live has expired (6)", true)
+        case CURLPX_REPLY_COMMAND_NOT_SUPPORTED: (.proxyCommandNotSupported, "it does not know the command (7)", false)
+        case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED:
+            (.proxyAddressTypeNotSupported, "it does not support the type of address (8)", false)
+        case CURLPX_REQUEST_FAILED: (.proxyRequestRejected, "rejected or failed (91)", true)
+        case CURLPX_IDENTD: (.proxyIdentFailed, "it cannot reach the identd of this machine (92)", false)
+        case CURLPX_IDENTD_DIFFER: (.proxyIdentFailed, "the identd of this machine names another user (93)", false)
+        case CURLPX_RESOLVE_HOST: (.proxyHostUnreachable, "the host has no address", true)
+        case CURLPX_LONG_HOSTNAME: (.proxyAddressTypeNotSupported, "the name of the host is too long", false)
+        case CURLPX_LONG_USER, CURLPX_LONG_PASSWD:
+            (.proxyAuthenticationRequired, "the user or the password is longer than 255 bytes", false)
+        default: (.proxyBadResponse, nil, false)
+        }
+    }
+}
