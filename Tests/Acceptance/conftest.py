@@ -27,6 +27,7 @@ from origins.mutual import MutualNginx, issue_person
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.peer import Peer, StartPeer, Talk, echo
+from origins.proxies import Socks, Squid
 from origins.scripted import ScriptedOrigin
 from origins.trustworld import World, make_world
 
@@ -37,6 +38,10 @@ StartDaemon = Callable[..., Daemon]
 
 
 def pytest_sessionstart() -> None:
+    # A proxy of the machine does not reach the tests' origins.
+    for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]:
+        os.environ.pop(name, None)
+        os.environ.pop(name.upper(), None)
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
 
@@ -246,6 +251,25 @@ def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
 def person(authority: Authority) -> Certificate:
     """A client certificate in all its forms."""
     return issue_person(authority)
+
+
+@pytest.fixture(scope="session")
+def squid(authority: Authority) -> Iterator[Squid]:
+    """An HTTP proxy; its certificate is for localhost."""
+    # Its user must be able to enter the directory, which pytest makes for this user alone.
+    with tempfile.TemporaryDirectory(prefix="squid-") as place:
+        Path(place).chmod(0o755)
+        proxy = Squid(Path(place) / "squid", authority.issue("squid", "DNS:localhost"))
+        yield proxy
+        proxy.stop()
+
+
+@pytest.fixture(scope="session")
+def socks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Socks]:
+    """SOCKS proxies."""
+    proxy = Socks(tmp_path_factory.mktemp("socks") / "socks")
+    yield proxy
+    proxy.stop()
 
 
 @pytest.fixture

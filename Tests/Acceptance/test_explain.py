@@ -37,6 +37,7 @@ def test_the_defaults(client: carpool.Client) -> None:
         "client_certificate": {"source": "default", "certificate": None},
         "host": {"source": "default", "value": "api.example"},
         "addresses": {"source": "default", "host": "api.example", "port": 443},
+        "proxy": {"source": "default"},
         "pool": {"settings": [], "connections": 0, "idle": 0},
     }
 
@@ -57,6 +58,7 @@ def settings(authority: Authority) -> dict[str, Any]:
         "client_certificate": {"file": str(mine.chain), "key_file": str(mine.key)},
         "headers": {"Host": "other.example"},
         "addresses": {"resolve": ["api.example:8443:127.0.0.1,::1"], "interface": "lo", "family": "ipv4"},
+        "proxy": {"https": {"url": "proxy.example", "username": "ada", "password": "x", "preproxy": "socks5://[::1]"}},
     }
 
 
@@ -98,8 +100,14 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
                 "interface": "lo",
                 "family": "ipv4",
             },
+            "proxy": {
+                "source": place,
+                "server": "http://proxy.example:1080",
+                "user": "ada",
+                "preproxy": "socks5://[::1]:1080",
+            },
             "pool": {
-                "settings": ["trust", "tls", "client_certificate", "addresses", "host"],
+                "settings": ["trust", "tls", "client_certificate", "addresses", "proxy", "host"],
                 "connections": 0,
                 "idle": 0,
             },
@@ -314,6 +322,7 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
     assert lines[5:] == [
         "host         other.example (command line)",
         "address      api.example, port 8443, at 127.0.0.1, only ipv4 (command line)",
+        "proxy        none (default)",
         "connections  0 open, 0 idle; shared only by requests with the same "
         "trust, tls, client_certificate, addresses, host",
     ]

@@ -22,6 +22,7 @@ struct ConnectionPlanReportTests {
              "host":{"source":"request","value":"b.example"},
              "addresses":{"source":"request","host":"c.example","port":444,"resolve":["10.0.0.1","::1"],
                           "local_address":"10.0.0.2","family":"ipv4"},
+             "proxy":{"source":"environment","server":"http://proxy:1080","user":"ada","preproxy":"socks5://p:1"},
              "pool":{"settings":["trust","host"],"connections":2,"idle":1}}
             """#)
         #expect(
@@ -32,6 +33,7 @@ struct ConnectionPlanReportTests {
                 "certificate  CN=me, valid until 2030-01-01T00:00:00Z (session)",
                 "host         b.example (command line)",
                 "address      c.example, port 444, at 10.0.0.1, ::1, from 10.0.0.2, only ipv4 (command line)",
+                "proxy        http://proxy:1080, as ada, through socks5://p:1 (environment)",
                 "connections  2 open, 1 idle; shared only by requests with the same trust, host",
             ])
     }
@@ -42,13 +44,14 @@ struct ConnectionPlanReportTests {
             #"""
             {"url":"http://a.example/","session":"default","trust":null,"tls":null,"client_certificate":null,
              "host":{"source":"default","value":"a.example"},
-             "addresses":{"source":"session","unix_socket":"/run/a\nb"},
+             "addresses":{"source":"session","unix_socket":"/run/a\nb"},"proxy":{"source":"session","exception":true},
              "pool":{"settings":["addresses"],"connections":0,"idle":0}}
             """#)
         #expect(
             lines == [
                 "url          http://a.example/", "session      default", "tls          none: the URL is http",
                 "host         a.example (default)", #"address      unix:/run/a\u{a}b (session)"#,
+                "proxy        none: the host is in no_proxy (session)",
                 "connections  0 open, 0 idle; shared only by requests with the same addresses",
             ])
     }

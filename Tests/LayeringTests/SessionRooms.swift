@@ -68,6 +68,7 @@ let sessionRooms: [String: [String: String]] = [
         "Streams": "the messages of a stream are events",
         "Uploads": "progress and created bodies are events",
     ],
+    "Proxies": ["Trust": "an exception is a host pattern"],
     "Redirects": [
         "Errors": "a redirect that is refused is a failure",
         "Headers": "credentials of a URL become a field",
@@ -101,6 +102,7 @@ let sessionRooms: [String: [String: String]] = [
         "Headers": "the default fields",
         "Interceptors": "the session runs adapters and retriers",
         "Monitors": "the session notifies monitors",
+        "Proxies": "a session has proxies",
         "Redirects": "the session follows redirects",
         "Request": "the session runs requests",
         "Responses": "the session runs validators and serializers",

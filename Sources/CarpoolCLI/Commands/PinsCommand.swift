@@ -19,7 +19,7 @@ enum PinsCommand: Command {
                 "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 }
-        ] + Option.tls + Option.addresses + [.socket, .help]
+        ] + Option.tls + Option.addresses + Option.proxy + [.socket, .help]
     }
 
     static var arguments: RequestArguments { RequestArguments(method: "HEAD") }

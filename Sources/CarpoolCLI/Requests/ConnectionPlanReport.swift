@@ -14,6 +14,7 @@ struct ConnectionPlanReport {
         if plan["trust"]?.kind == .object { addTLS() } else { add("tls", "none: the URL is http") }
         add("host", plan["host"]?["value"]?.string ?? "", "host")
         addAddresses()
+        addProxy()
         addPool()
     }
 
@@ -28,6 +29,7 @@ struct ConnectionPlanReport {
         switch plan[member]?["source"]?.string {
         case "request": "command line"
         case "session": "session"
+        case "environment": "environment"
         default: "default"
         }
     }
@@ -77,6 +79,18 @@ struct ConnectionPlanReport {
             if let value = addresses?[name]?.string { line += ", \(words) \(value)" }
         }
         add("address", line, "addresses")
+    }
+
+    private mutating func addProxy() {
+        let proxy = plan["proxy"]
+        guard let server = proxy?["server"]?.string else {
+            let isException = proxy?["exception"]?.bool ?? false
+            return add("proxy", isException ? "none: the host is in no_proxy" : "none", "proxy")
+        }
+        var line = server
+        if let user = proxy?["user"]?.string { line += ", as \(user)" }
+        if let preproxy = proxy?["preproxy"]?.string { line += ", through \(preproxy)" }
+        add("proxy", line, "proxy")
     }
 
     private mutating func addPool() {

@@ -8,6 +8,11 @@ extension Failure {
         (".tls.max_version", "--tls-max"), (".addresses.resolve", "--resolve"),
         (".addresses.connect_to", "--connect-to"), (".addresses.interface", "--interface"),
         (".addresses.local_address", "--interface"), (".addresses.unix_socket", "--unix-socket"),
+        (".proxy.all.username", "--proxy-user"), (".proxy.all.preproxy", "--preproxy"), (".proxy.all", "--proxy"),
+        (".proxy.https.username", "--proxy-user"), (".proxy.http.username", "--proxy-user"),
+        (".proxy.https.preproxy", "--preproxy"), (".proxy.http.preproxy", "--preproxy"),
+        (".proxy.https", "the variable https_proxy or all_proxy"),
+        (".proxy.http", "the variable http_proxy or all_proxy"),
     ]
 
     /// The failure with the name of the option in place of the path of its parameter.

@@ -23,6 +23,7 @@ struct Report {
             parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new\(reason)")")
         }
         if let remote = hop["remote"]?.string { parts.append("to \(remote)") }
+        if let proxy = hop["proxy"]?.string { parts.append("proxy \(proxy)") }
         if let tls = hop["tls"]?["version"]?.string { parts.append(tls) }
         for (name, label) in Report.times {
             if let time = hop[name]?.integer { parts.append("\(label) \(milliseconds(time))") }

@@ -63,6 +63,7 @@ struct RequestArguments: CommandArguments {
     var session: String?
     var trust = TrustArguments()
     var connection = ConnectionArguments()
+    var proxy = ProxyArguments()
     var followsRedirects = true
     var httpVersion: String?
     /// Values of the parameters that are declared with an option.
@@ -141,13 +142,14 @@ extension Option where Arguments == RequestArguments {
     /// again with each further one.
     static func ofRequest(_ own: [Option]) -> [Option] {
         var options = own
-        options.reserveCapacity(72)
+        options.reserveCapacity(84)
         options += beforeSending
         options += trust
         options += ofConnection
         options += certificate
         options += tls
         options += addresses
+        options += proxy
         options += ofParameters
         options += ofReport
         return options

@@ -7,9 +7,16 @@ struct RequestWriter {
     private let request: RequestArguments
     private let fields: [RequestArguments.Field]
     private let body: BodyArgument?
+    private let environment: Environment
 
-    /// - Parameter fields: the header fields of the command line and of the files that it names.
-    init(_ request: RequestArguments, _ fields: [RequestArguments.Field], _ body: BodyArgument?) {
+    /// - Parameters:
+    ///   - fields: the header fields of the command line and of the files that it names.
+    ///   - environment: has the variables of proxies.
+    init(
+        _ request: RequestArguments, _ fields: [RequestArguments.Field], _ body: BodyArgument?,
+        _ environment: Environment = .process
+    ) {
+        self.environment = environment
         self.request = request
         self.fields = fields
         self.body = body
@@ -28,6 +35,7 @@ struct RequestWriter {
         writer.member("session", request.session)
         request.trust.write(to: &writer)
         request.connection.write(to: &writer)
+        request.proxy.write(to: &writer, environment)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)

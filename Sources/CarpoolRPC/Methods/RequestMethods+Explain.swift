@@ -21,7 +21,7 @@ extension RequestMethods {
                     "evaluator":null},"tls":{"source":"default","min_version":"1.2","max_version":"1.3"},\
                     "client_certificate":{"source":"default","certificate":null},\
                     "host":{"source":"default","value":"example.com"},\
-                    "addresses":{"source":"default","host":"example.com","port":443},\
+                    "addresses":{"source":"default","host":"example.com","port":443},"proxy":{"source":"default"},\
                     "pool":{"settings":[],"connections":0,"idle":0}}
                     """)
         ])
@@ -45,6 +45,7 @@ extension RequestMethods {
                 .answer([source, .required("value", .string, "The `Host` field, or `:authority` in HTTP/2.")]),
                 "The host that the server is asked for."),
             .required("addresses", addresses, "Where the connection goes."),
+            .required("proxy", proxy, "The proxy through which the connection is made."),
             .required("pool", pool, "The connections that it could share."),
         ]))
 
@@ -89,6 +90,15 @@ extension RequestMethods {
         .optional("interface", .string, "The network interface that is used."),
         .optional("local_address", .string, "The local address that is used."),
         .optional("family", .choice("ipv4", "ipv6"), "The only family of addresses that is used."),
+    ])
+
+    private static let proxy = JSONSchema.answer([
+        .required(
+            "source", .choice("request", "session", "environment", "default"), "Where it was set; `default`: nowhere."),
+        .optional("server", .string, "The URL of the proxy without user and password. Absent: none."),
+        .optional("user", .string, "The user for the proxy."),
+        .optional("preproxy", .string, "The SOCKS proxy through which it is reached."),
+        .optional("exception", .constant(true), "The host is in `no_proxy`."),
     ])
 
     private static let pool = JSONSchema.answer([

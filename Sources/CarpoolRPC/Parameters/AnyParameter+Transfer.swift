@@ -6,7 +6,7 @@ extension AnyParameter {
     static let sharedParameters: [AnyParameter] = [
         .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
-        .tls, .addresses, .clientCertificate,
+        .tls, .addresses, .clientCertificate, .proxy,
     ]
 
     /// When requests are started.
@@ -41,6 +41,11 @@ extension AnyParameter {
         "client_certificate", .clientCertificate,
         "The certificate that is presented to servers that ask for one. It is never returned.", otherwise: "none",
         isInherited: true)
+    /// The proxies.
+    public static let proxy = Parameter<JSON>(
+        "proxy", .proxy,
+        "The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.",
+        otherwise: "none", isInherited: true)
     /// The idle timeout.
     public static let timeout = Parameter<Int>(
         "timeout_ms", .duration, "The longest time without a byte in either direction.", default: 60_000,

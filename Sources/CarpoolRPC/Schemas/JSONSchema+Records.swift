@@ -193,7 +193,7 @@ extension JSONSchema {
             "new_connection", .choice("first", "busy", "settings", "kind", "required"),
             """
             Why a connection was made. `first`: none to the origin was open. `busy`: the open ones were in use. `settings`: they were \
-            made with other trust, TLS, client certificate, addresses or `Host`. `kind`: they are for another version of HTTP, or \
+            made with other trust, TLS, client certificate, addresses, proxy or `Host`. `kind`: they are for another version of HTTP, or \
             for streams and downloads. `required`: the request needed a new one.
             """),
         .required(
@@ -207,7 +207,8 @@ extension JSONSchema {
                     "client_certificate", .shownCertificate, "The client certificate, if the server asked for it."),
                 .optional("verified", .constant(false), "Any server would have been accepted."),
             ]), "The TLS session."),
-        .optional("remote", .string, "The address and port of the other end."),
+        .optional("proxy", .string, "The URL of the proxy, without user and password."),
+        .optional("remote", .string, "The address and port of the other end, which is the proxy if there is one."),
         .optional("local", .string, "The address and port of this end."),
         .required("request_header_bytes", .count, "The request's head as sent."),
         .required("request_body_bytes", .count, "The request's body as sent."),

@@ -46,14 +46,14 @@ struct RawStreamHandlers {
             entry.close()
             client?.resources.rawStreams[entry.name] = nil
         }
+        let settings = try RawStreamHandlers.settings(options, for: url.origin)
         let timeout = call.params["timeout_ms"]?.int ?? session.connectTimeoutMilliseconds
         // A notification could never name what it has opened.
         guard call.id != nil else { return .pending }
         entry.ticket = try ticket(for: client)
         guard
             let stream = streams.rawStreamPool.open(
-                url, settings: options.connectionSettings(for: url.origin), timeoutMilliseconds: timeout,
-                delegate: entry)
+                url, settings: settings, timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight("raw streams", limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
@@ -81,6 +81,18 @@ struct RawStreamHandlers {
         options.trust.set(trust)
         options.serverTrustManager.set(.some(manager))
         return options
+    }
+
+    private static func settings(
+        _ options: TransferOptions, for origin: Origin
+    ) throws(RPCError) -> ConnectionSettings? {
+        let settings = options.connectionSettings(for: origin)
+        guard settings?.values.proxy?.kind != .https else {
+            throw .invalidParams(
+                path: "params.session", message: "the session has an HTTPS proxy",
+                expected: "a session with an HTTP or a SOCKS proxy, or with the host in proxy.no_proxy")
+        }
+        return settings
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {

@@ -100,6 +100,9 @@ struct RequestParametersDecoder {
         if let certificate = source[.clientCertificate] {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
         }
+        if let proxy = source[.proxy] {
+            options.proxy.set(.some(try ProxyReader.settings(proxy, path: "\(path).proxy")))
+        }
         if let addresses = source[.addresses] {
             let socket = try unixSocket(addresses, path: "\(path).addresses", mayBePassed: !isOfSession)
             options.addresses.set(

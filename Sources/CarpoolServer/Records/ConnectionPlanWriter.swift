@@ -33,6 +33,12 @@ struct ConnectionPlanWriter {
         }
         writeHost(to: &writer)
         writeAddresses(to: &writer)
+        begin("proxy", plan.proxy, to: &writer)
+        writer.member("server", partition.proxy?.description)
+        writer.member("user", partition.proxy?.credential?.user)
+        writer.member("preproxy", partition.proxy?.preproxy?.description)
+        if plan.isProxyException { writer.member("exception", true) }
+        writer.endObject()
     }
 
     private func begin(_ name: StaticString, _ source: ConnectionPlan.Source, to writer: inout JSONWriter) {

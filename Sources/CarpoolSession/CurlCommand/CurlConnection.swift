@@ -15,6 +15,18 @@ enum CurlConnection {
         }
         if let tls = partition.tls { lines += options(tls) }
         if let addresses = partition.addresses { lines += options(addresses) }
+        if let proxy = partition.proxy { lines += options(proxy) }
+        return lines
+    }
+
+    /// The password is never shown.
+    private static func options(_ proxy: Proxy) -> [String] {
+        var lines = ["--proxy \(ShellText.quoted(proxy.description))"]
+        if let credential = proxy.credential {
+            lines.append("--proxy-user \(ShellText.quoted("\(credential.user):\(Redaction.mark)"))")
+        }
+        if proxy.tunnelsEverything { lines.append("--proxytunnel") }
+        if let preproxy = proxy.preproxy { lines.append("--preproxy \(ShellText.quoted(preproxy.description))") }
         return lines
     }
 

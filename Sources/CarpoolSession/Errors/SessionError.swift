@@ -156,6 +156,20 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"
         case .dataLengthExceedsMaximum:
             "the origin must send less: the limits for a head are 300,000 bytes, 256 lines and 100 KiB a line, and cannot be raised"
+        default: proxyHint(for: error.code)
+        }
+    }
+
+    private static func proxyHint(for code: TransportError.Code) -> String? {
+        switch code {
+        case .proxyNotFound, .proxyNotReachable, .proxyBadResponse:
+            "check proxy (--proxy, and http_proxy, https_proxy and all_proxy in the environment of the program)"
+        case .proxyNotSecure:
+            "check the proxy's name, and set trust.ca_file (--cacert) to the file of its certificate authority"
+        case .proxyAuthenticationRequired:
+            "set the user and the password of the proxy (--proxy-user), or no_proxy (--noproxy) for this host"
+        case .proxyConnectRefused, .proxyNotAllowed:
+            "ask who runs the proxy, or set no_proxy (--noproxy) for this host"
         default: nil
         }
     }

@@ -9,6 +9,8 @@ public struct ConnectionPlan {
         case request
         /// The configuration of the session.
         case session
+        /// The environment of the program that makes the request.
+        case environment
         /// Neither: the default.
         case standard = "default"
     }
@@ -25,6 +27,10 @@ public struct ConnectionPlan {
     public let certificate: Source
     /// The source of the addresses.
     public let addresses: Source
+    /// The source of the proxy, or of its absence.
+    public let proxy: Source
+    /// Whether the host is one of those that are reached without the proxy.
+    public let isProxyException: Bool
     /// The source of the `Host` field.
     public let host: Source
 }
@@ -50,10 +56,15 @@ extension Session {
             if options[keyPath: setting].isGiven { return .request }
             return common[keyPath: setting].isGiven ? .session : .standard
         }
+        var proxySource = source(\.proxy)
+        if parameters.options.proxy.value?.isFromEnvironment == true {
+            proxySource = common.proxy.isGiven ? .session : .environment
+        }
         return ConnectionPlan(
             request: request, trust: source(\.trust),
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
+            proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
             host: hostSource(parameters.fields))
     }
 

@@ -20,7 +20,7 @@ extension Session {
         guard let connectivity, connectivity.isOffline || waitsForConnectivity(request) else { return nil }
         // The connection may go elsewhere than to the URL's host, or by another interface.
         guard hop.partition.addresses == nil else { return nil }
-        let path = connectivity.path(to: hop.url.origin.host, isFresh: false)
+        let path = connectivity.path(to: hop.reachedHost, isFresh: false)
         return path.isWorthTrying ? nil : path
     }
 
@@ -41,7 +41,7 @@ extension Session {
         guard let connectivity else { return }
         transfer.pause()
         let history = request.networkHistory
-        history.wait = PathWait(for: transfer.request.url.origin.host, connectivity) { [self] in
+        history.wait = PathWait(for: transfer.request.reachedHost, connectivity) { [self] in
             history.wait = nil
             request.machine.pauseReasons.remove(.path)
             proceed(request)
@@ -66,7 +66,7 @@ extension Session {
             completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
             request.state != .cancelled, !request.isAborted, transfer.request.body.canBeSent
         else { return false }
-        let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: true)
+        let path = connectivity.path(to: transfer.request.reachedHost, isFresh: true)
         guard failure.reclassified(for: path).code == .notConnectedToInternet else { return false }
         let history = request.networkHistory
         if path.isUsable {
@@ -96,6 +96,11 @@ extension Session {
         let facts = path.facts(hasLost: connectivity.losses != request.lossesAtStart)
         return (classified, .sessionTaskFailed(classified, details: [.init("reachability", .facts(facts))]))
     }
+}
+
+extension TransportRequest {
+    /// The host to which the connection is made: the URL's, or that of a proxy.
+    fileprivate var reachedHost: String { firstProxyHost ?? url.origin.host }
 }
 
 extension TransportError {

@@ -30,11 +30,14 @@ extension TransferOptions {
         values.tls = tls.value
         values.certificate = certificate.value
         values.addresses = addresses.value
+        // Every connection is made to the socket.
+        if addresses.value?.socket == nil { values.proxy = proxy.value?.proxy(for: origin) }
         return .make(values)
     }
 
     /// Whether a setting of connections was set here, rather than inherited.
     fileprivate var hasOwnConnectionSettings: Bool {
         trust.isGiven || serverTrustManager.isGiven || tls.isGiven || certificate.isGiven || addresses.isGiven
+            || proxy.isGiven
     }
 }

@@ -56,6 +56,8 @@ public struct TransferOptions {
     public var certificate = Setting<ClientCertificate?>(nil)
     /// How hosts are reached; `nil` for the addresses that their names resolve to.
     public var addresses = Setting<ConnectionAddresses?>(nil)
+    /// The proxies; `nil` for none.
+    public var proxy = Setting<ProxySettings?>(nil)
     /// The versions of HTTP that may be used.
     public var httpVersion = Setting(HTTPVersionPolicy.automatic)
     /// How characters that a URL must not contain are handled.
@@ -94,6 +96,11 @@ public struct TransferOptions {
         tls.inherit(base.tls)
         addresses.inherit(base.addresses)
         certificate.inherit(base.certificate)
+        if proxy.value?.isFromEnvironment == true, base.proxy.isGiven {
+            proxy = base.proxy
+        } else {
+            proxy.inherit(base.proxy)
+        }
         httpVersion.inherit(base.httpVersion)
         urlEncoding.inherit(base.urlEncoding)
         redirect.inherit(base.redirect)

@@ -121,6 +121,10 @@ class RequestOptions(PythonOptions, total=False):
     """How hosts are reached. A request's own replace those of its session. Default: the session's."""
     client_certificate: Literal["none"] | Mapping[str, Any] | None
     """The certificate that is presented to servers that ask for one. It is never returned. Default: the session's."""
+    proxy: str | Mapping[str, Any] | None
+    """The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.
+    Default: the session's.
+    """
 
 
 class SessionOptions(TypedDict, total=False):
@@ -178,3 +182,7 @@ class SessionOptions(TypedDict, total=False):
     """How hosts are reached. A request's own replace those of its session. Default: at the addresses of their names."""
     client_certificate: Literal["none"] | Mapping[str, Any]
     """The certificate that is presented to servers that ask for one. It is never returned. Default: none."""
+    proxy: str | Mapping[str, Any]
+    """The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.
+    Default: none.
+    """

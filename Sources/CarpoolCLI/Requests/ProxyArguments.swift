@@ -1,0 +1,99 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// The options of proxies. Without any of them, the variables of the environment apply, as in curl.
+struct ProxyArguments: Equatable {
+    /// The URL of `--proxy` and its relatives; empty for no proxy, whatever the environment says.
+    var proxy: String?
+    var user: String?
+    var password = ""
+    var tunnels = false
+    var preproxy: String?
+    /// The hosts of `--noproxy`.
+    var exceptions: String?
+
+    mutating func setUser(_ value: String) throws(UsageError) {
+        guard let colon = value.firstIndex(of: ":"), colon != value.startIndex else {
+            throw UsageError("--proxy-user takes USER:PASSWORD")
+        }
+        user = String(value[..<colon])
+        password = String(value[value.index(after: colon)...])
+    }
+
+    /// Writes the parameter `proxy`.
+    func write(to writer: inout JSONWriter, _ environment: Environment) {
+        if proxy?.isEmpty == true {
+            writer.key("proxy")
+            writer.beginObject()
+            writer.endObject()
+            return
+        }
+        let found = proxy == nil ? ProxyArguments.variables(environment) : []
+        guard proxy != nil || !found.isEmpty else { return }
+        writer.key("proxy")
+        writer.beginObject()
+        if let proxy {
+            write("all", proxy, to: &writer)
+        } else {
+            for (name, url) in found { write(name, url, to: &writer) }
+            writer.member("environment", true)
+        }
+        writer.member("no_proxy", exceptions ?? environment["no_proxy"] ?? environment["NO_PROXY"])
+        writer.endObject()
+    }
+
+    private func write(_ name: StaticString, _ url: String, to writer: inout JSONWriter) {
+        writer.key(name)
+        guard user != nil || tunnels || preproxy != nil else { return writer.string(url) }
+        writer.beginObject()
+        writer.member("url", url)
+        if let user {
+            writer.member("username", user)
+            writer.member("password", password)
+        }
+        if tunnels { writer.member("tunnel", true) }
+        writer.member("preproxy", preproxy)
+        writer.endObject()
+    }
+
+    /// The proxies of the environment, by curl's rules: `http_proxy` only in lower case, because a CGI program has a
+    /// variable `HTTP_PROXY` that its client chooses.
+    private static func variables(_ environment: Environment) -> [(name: StaticString, url: String)] {
+        let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
+        let found: [(StaticString, String?)] = [
+            ("http", environment["http_proxy"] ?? all),
+            ("https", environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all),
+        ]
+        return found.compactMap { name, url in url.map { (name, $0) } }
+    }
+}
+
+extension Option where Arguments == RequestArguments {
+    /// The options of proxies.
+    static var proxy: [Option] {
+        [
+            Option(
+                "--proxy", short: "x", takes: "URL",
+                "the proxy: [SCHEME://][USER:PASSWORD@]HOST[:PORT]; empty for none"
+            ) { $0.proxy.proxy = $1 },
+            Option("--proxy-user", short: "U", takes: "USER:PASSWORD", "the user and the password for the proxy") {
+                (arguments, value) throws(UsageError) in try arguments.proxy.setUser(value)
+            },
+            Option("--proxytunnel", short: "p", "use a tunnel through an HTTP proxy for http URLs too") {
+                $0.proxy.tunnels = true
+            },
+            Option("--noproxy", takes: "HOSTS", "hosts that are reached without the proxy, with commas between them") {
+                $0.proxy.exceptions = $1
+            },
+            socks("--socks4", "socks4"), socks("--socks4a", "socks4a"), socks("--socks5", "socks5"),
+            socks("--socks5-hostname", "socks5h"),
+            Option("--preproxy", takesNonEmpty: "URL", "the SOCKS proxy through which the HTTP proxy is reached") {
+                $0.proxy.preproxy = $1
+            },
+        ]
+    }
+
+    private static func socks(_ long: String, _ scheme: String) -> Option {
+        Option(long, takesNonEmpty: "HOST[:PORT]", "the proxy, \(scheme)") { $0.proxy.proxy = "\(scheme)://\($1)" }
+    }
+}

@@ -1,0 +1,101 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// Reads `proxy`: the proxies of requests, and the hosts that are reached without one. The value has passed the schema.
+enum ProxyReader {
+    /// The settings; `nil` for no proxy.
+    static func settings(_ json: JSON, path: String) throws(RPCError) -> ProxySettings? {
+        guard json.kind == .object else {
+            let proxy = try server(json, path: path)
+            return proxy.map { ProxySettings(http: $0, https: $0) }
+        }
+        let all = try server(json["all"], path: "\(path).all")
+        let http = json["http"] == nil ? all : try server(json["http"], path: "\(path).http")
+        let https = json["https"] == nil ? all : try server(json["https"], path: "\(path).https")
+        let exceptions = try exceptions(json["no_proxy"], path: "\(path).no_proxy")
+        guard http != nil || https != nil else { return nil }
+        return ProxySettings(
+            http: http, https: https, exceptions: exceptions, isFromEnvironment: json["environment"]?.bool ?? false)
+    }
+
+    private static func server(_ json: JSON?, path: String) throws(RPCError) -> Proxy? {
+        guard let json else { return nil }
+        guard json.kind == .object else {
+            let text = json.string ?? ""
+            return text.isEmpty ? nil : proxy(try address(text, path: path), nil, tunnels: false, nil)
+        }
+        let url = json["url"]?.string ?? ""
+        guard !url.isEmpty else {
+            throw .invalidParams(path: "\(path).url", message: "empty", expected: urlForm)
+        }
+        let address = try address(url, path: "\(path).url")
+        let tunnels = json["tunnel"]?.bool ?? false
+        return proxy(
+            address, try credential(json, of: address, path: path), tunnels: tunnels && !address.kind.isSOCKS,
+            try preproxy(json["preproxy"]?.string, of: address, path: "\(path).preproxy"))
+    }
+
+    private static func proxy(
+        _ address: Proxy.Address, _ credential: Proxy.Credential?, tunnels: Bool, _ preproxy: Proxy?
+    ) -> Proxy {
+        Proxy(
+            kind: address.kind, host: address.host, port: address.port, credential: credential ?? address.credential,
+            tunnelsEverything: tunnels, preproxy: preproxy)
+    }
+
+    private static let urlForm = "[scheme://][user:password@]host[:port], such as http://proxy.example.com:3128"
+
+    private static func address(_ text: String, path: String) throws(RPCError) -> Proxy.Address {
+        do throws(Proxy.Refusal) { return try Proxy.Address(text) } catch {
+            throw .invalidParams(path: path, message: error.message, expected: urlForm)
+        }
+    }
+
+    private static func credential(
+        _ json: JSON, of address: Proxy.Address, path: String
+    ) throws(RPCError) -> Proxy.Credential? {
+        let (user, password) = (json["username"]?.string, json["password"]?.string)
+        guard user != nil || password != nil else { return nil }
+        for (name, text) in [("username", user), ("password", password)] {
+            guard let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { continue }
+            throw .invalidParams(
+                path: "\(path).\(name)", message: "a control character", expected: "text without control characters")
+        }
+        let name = user ?? address.credential?.user ?? ""
+        // Basic has a colon between the two (RFC 7617, section 2).
+        guard !name.contains(":") || address.kind.isSOCKS else {
+            throw .invalidParams(
+                path: "\(path).username", message: "a colon", expected: "a user name without a colon")
+        }
+        return Proxy.Credential(user: name, password: password ?? address.credential?.password ?? "")
+    }
+
+    private static func preproxy(
+        _ text: String?, of address: Proxy.Address, path: String
+    ) throws(RPCError) -> Proxy? {
+        guard let text, !text.isEmpty else { return nil }
+        let first = try self.address(text, path: path)
+        guard first.kind.isSOCKS, !address.kind.isSOCKS else {
+            throw .invalidParams(
+                path: path, message: "not a SOCKS proxy before an HTTP proxy",
+                expected: "the URL of a SOCKS proxy, and an HTTP or HTTPS proxy behind it")
+        }
+        return proxy(first, nil, tunnels: false, nil)
+    }
+
+    private static func exceptions(_ json: JSON?, path: String) throws(RPCError) -> ProxyExceptions {
+        guard let json else { return ProxyExceptions() }
+        if let text = json.string { return ProxyExceptions(variable: text) }
+        var exceptions = ProxyExceptions()
+        for index in 0..<json.count {
+            do throws(HostPattern.Refusal) { try exceptions.add(json[index: index]?.string ?? "") } catch {
+                throw .invalidParams(
+                    path: "\(path)[\(index)]", message: error.message,
+                    expected: "a host, an address, a network such as 10.0.0.0/8, or *")
+            }
+        }
+        return exceptions
+    }
+}

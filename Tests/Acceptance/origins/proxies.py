@@ -1,0 +1,168 @@
+"""Proxies: squid for HTTP and HTTPS, microsocks for SOCKS 5, and one of a Perl module for SOCKS 4."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import ROOT
+from harness.process import begin, end
+from harness.waiting import PATIENCE_SECONDS, eventually
+
+from origins.authority import Authority, Certificate
+
+NEEDS_USER = "session_task_failed.proxy.authentication_required"
+USER, PASSWORD = "ada", "pass-of-the-proxy"
+OTHER, OTHER_PASSWORD = "bob", "other-pass-of-the-proxy"
+_SQUID = """
+http_port 127.0.0.1:{plain} name=plain
+http_port 127.0.0.1:{basic} name=basic
+https_port 127.0.0.1:{secure} name=secure tls-cert={certificate.chain} tls-key={certificate.key}
+auth_param basic program /usr/lib/squid/basic_ncsa_auth {directory}/users
+auth_param basic realm proxy
+auth_param basic credentialsttl 1 hour
+acl basic myportname basic
+acl user proxy_auth REQUIRED
+acl refused port 9
+http_access deny CONNECT refused
+http_access allow !basic
+http_access allow basic user
+http_access deny all
+cache deny all
+logformat short %>p %rm %ru %un %>Hs
+logfile_rotate 0
+buffered_logs off
+access_log stdio:{directory}/access.log short
+cache_log {directory}/cache.log
+pid_filename {directory}/squid.pid
+coredump_dir none
+shutdown_lifetime 0 seconds
+visible_hostname squid.test
+hosts_file {directory}/hosts
+connect_timeout 5 seconds
+forwarded_for delete
+cache_effective_user {user}
+"""
+
+
+class Squid:
+    """A squid with a port for everybody, one that requires a user, and one with TLS. Resolves `only.squid` itself."""
+
+    def __init__(self, directory: Path, certificate: Certificate) -> None:
+        self.directory = directory
+        directory.mkdir(parents=True)
+        self.plain, self.basic, self.secure = _free_ports(3)
+        root = os.getuid() == 0
+        user = "proxy" if root else pwd.getpwuid(os.getuid()).pw_name
+        lines = [f"{name}:{_crypted(password)}\n" for name, password in [(USER, PASSWORD), (OTHER, OTHER_PASSWORD)]]
+        (directory / "users").write_text("".join(lines))
+        (directory / "hosts").write_text("127.0.0.1 localhost only.squid\n")
+        configuration = directory / "squid.conf"
+        configuration.write_text(
+            _SQUID.format(
+                plain=self.plain, basic=self.basic, secure=self.secure, certificate=certificate, directory=directory,
+                user=user,
+            )
+        )  # fmt: skip
+        if root:
+            shutil.chown(directory, user, user)
+            directory.chmod(0o755)
+        self._log = directory / "access.log"
+        command = [_program("squid"), "-N", "-f", str(configuration)]
+        self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _await(self._process, [self.plain, self.basic, self.secure], directory / "cache.log")
+
+    def log(self, part: str, count: int) -> list[list[str]]:
+        """Return the lines with this text, when there are so many: port, method, URL, user, status."""
+        found: list[list[str]] = []
+
+        def has_all() -> bool:
+            lines = self._log.read_text().splitlines() if self._log.exists() else []
+            found[:] = [line.split() for line in lines if part in line]
+            return len(found) >= count
+
+        eventually(has_all)
+        return found
+
+    def stop(self) -> None:
+        end(self._process, PATIENCE_SECONDS)
+
+
+class Socks:
+    """SOCKS 5, for everybody and with a user and a password, and SOCKS 4."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True)
+        self.plain, self.basic, self.four = _free_ports(3)
+        micro = [_program("microsocks"), "-i", "127.0.0.1", "-p"]
+        commands = [
+            [*micro, str(self.plain)],
+            [*micro, str(self.basic), "-u", USER, "-P", PASSWORD],
+            [str(ROOT / "Tests/Support/socks4-proxy"), str(self.four)],
+        ]
+        self._processes = [begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
+        for process, port in zip(self._processes, [self.plain, self.basic, self.four], strict=True):
+            _await(process, [port], directory / "error.log")
+
+    def stop(self) -> None:
+        for process in self._processes:
+            end(process, PATIENCE_SECONDS)
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
+    if found is None:
+        pytest.fail(f"{name} is not installed")
+    return found
+
+
+def _crypted(password: str) -> str:
+    command = ["openssl", "passwd", "-apr1", "-stdin"]
+    return subprocess.run(command, input=password, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago: these programs take no sockets from their parent."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def _await(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
+    def listens() -> bool:
+        assert process.poll() is None, log.read_text() if log.exists() else process.args
+        try:
+            for port in ports:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    eventually(listens)
+
+
+def perform(client: carpool.Client, url: str, **params: Any) -> dict[str, Any]:
+    record: dict[str, Any] = client.call("request.perform", url=url, **params)
+    return record
+
+
+def failure(client: carpool.Client, url: str, **params: Any) -> str:
+    return str(perform(client, url, **params)["outcome"]["error"]["name"])
+
+
+def hops(record: dict[str, Any]) -> list[dict[str, Any]]:
+    metrics: list[dict[str, Any]] = record["attempts"][-1]["metrics"]
+    return metrics
+
+
+def trusting(authority: Authority) -> dict[str, Any]:
+    return {"trust": {"ca_file": str(authority.ca_file)}}
