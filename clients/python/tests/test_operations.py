@@ -168,3 +168,35 @@ def test_small_blocks_that_come_fast_are_gathered(monkeypatch: pytest.MonkeyPatc
     assert list(operations.pieces(blocks())) == [b"a" + b"b" * (size - 1), b"bslow", b"c"]
     assert list(operations.pieces(io.BytesIO(bytes(size + 1)))) == [bytes(size), bytes(1)]
     assert list(operations.pieces([])) == []
+
+
+PROXY = "http://proxy:3128"
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "proxy"),
+    [
+        ({}, {}, None),
+        ({"http_proxy": PROXY}, {}, {"http": PROXY, "environment": True}),
+        ({"all_proxy": PROXY}, {}, {"http": PROXY, "https": PROXY, "environment": True}),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "a,b"}, {}, {"https": PROXY, "no_proxy": "a,b", "environment": True}),
+        ({"HTTP_PROXY": PROXY}, {}, None),
+        ({"http_proxy": "", "no_proxy": "a"}, {}, None),
+        ({"http_proxy": "other"}, {"proxies": {"all": PROXY}}, {"all": PROXY}),
+        ({"no_proxy": "a"}, {"proxies": {"https": PROXY, "http": None}}, {"https": PROXY, "http": "", "no_proxy": "a"}),
+        ({"no_proxy": "a"}, {"proxies": {"all": PROXY, "no_proxy": "b"}}, {"all": PROXY, "no_proxy": "b"}),
+        ({"http_proxy": PROXY}, {"proxies": {}}, {"http": PROXY, "environment": True}),
+        ({"http_proxy": PROXY}, {"proxy": {}}, {}),
+    ],
+)
+def test_proxies_are_those_of_the_argument_or_of_the_environment(
+    variables: dict[str, str], arguments: dict[str, Any], proxy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert params(**arguments).get("proxy") == proxy
+
+
+def test_an_unknown_key_of_proxies_is_refused() -> None:
+    with pytest.raises(ValueError, match="'http://a', is not one of"):
+        params(proxies={"http://a": PROXY})

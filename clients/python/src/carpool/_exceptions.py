@@ -21,6 +21,7 @@ CarpoolError
     ├── SerializationError      the body has no value for `serialize`
     └── TransferError           no answer from the origin
         ├── ConnectError
+        │   └── ProxyError
         ├── CertificateError
         ├── DecodingError
         └── RequestTimeoutError (a TimeoutError too)
@@ -190,6 +191,10 @@ class ConnectError(TransferError):
     """No connection to the origin: its name, its address or the network failed."""
 
 
+class ProxyError(ConnectError):
+    """The proxy does not answer, or makes no connection to the origin."""
+
+
 class CertificateError(TransferError):
     """TLS failed or the origin's certificate is not trusted."""
 
@@ -231,6 +236,7 @@ _BY_NAME: Final[dict[str, type[RequestError]]] = {
     "session_task_failed.dns_lookup_failed": ConnectError,
     "session_task_failed.cannot_connect_to_host": ConnectError,
     "session_task_failed.not_connected_to_internet": ConnectError,
+    "session_task_failed.proxy": ProxyError,
     "session_task_failed.secure_connection_failed": CertificateError,
     "session_task_failed.server_certificate_untrusted": CertificateError,
     "session_task_failed.server_certificate_has_bad_date": CertificateError,
@@ -263,5 +269,8 @@ def request_error(record: dict[str, Any]) -> RequestError:
 def make_request_error(error: dict[str, Any], record: dict[str, Any]) -> RequestError:
     """Return the exception of an error inside a record."""
     name = str(error.get("name") or (error.get("data") or {}).get("name", ""))
-    kind = _BY_NAME.get(name) or _BY_NAME.get(name.partition(".")[0], RequestError)
-    return kind(name, str(error.get("message", "")), record, error)
+    kind, known = None, name
+    while kind is None and known:
+        kind = _BY_NAME.get(known)
+        known = known.rpartition(".")[0]
+    return (kind or RequestError)(name, str(error.get("message", "")), record, error)

@@ -90,5 +90,10 @@ class PythonOptions(TypedDict, total=False):
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.
     """
+    proxies: Mapping[str, str | None] | None
+    """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of
+    the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them. `proxy` says more; an
+    empty one is no proxy.
+    """
     retry: bool | int | RetryPolicy | None
     """True for a retry policy with every default, a number for its limit, or its members."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+from . import _proxies
 from ._inputs import HeaderInput, Multipart, Upload
 from ._models import Progress
 from ._options import RequestOptions
@@ -52,6 +53,8 @@ def request_params(
             if member in params:
                 raise ValueError(f"{name} and another argument both set {member}: pass only one of them")
             params[member] = converted
+    if "proxy" not in params and (proxy := _proxies.of_environment()) is not None:
+        params["proxy"] = proxy
     if interceptor:
         params["interceptor"] = interceptor
     if parts is not None:
@@ -132,6 +135,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
+    "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
 }
 

@@ -1,0 +1,94 @@
+"""The proxies of the command and of the Python client: their options, and the variables of their environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import carpool
+import pytest
+from harness.command import OK, RPC_ERROR, Run, runner
+from harness.daemon import Daemon
+from origins.proxies import PASSWORD, USER, Socks, Squid
+from origins.scripted import ScriptedOrigin
+
+
+def test_the_command(run: Run, squid: Squid, socks: Socks, origin: ScriptedOrigin) -> None:
+    origin.on("/by-command", lambda exchange: exchange.reply(body=b"done"))
+    url = f"{origin.url}/by-command"
+    for options in [
+        ["-x", f"http://127.0.0.1:{squid.plain}"],
+        ["--proxy", f"127.0.0.1:{squid.basic}", "--proxy-user", f"{USER}:{PASSWORD}"],
+        ["-x", f"127.0.0.1:{squid.basic}", "-U", f"{USER}:{PASSWORD}", "-p"],
+        ["--socks5-hostname", f"127.0.0.1:{socks.plain}"],
+        ["--socks4a", f"127.0.0.1:{socks.four}"],
+        ["-x", f"127.0.0.1:{squid.plain}", "--preproxy", f"socks5://127.0.0.1:{socks.plain}"],
+    ]:
+        done = run("get", *options, url)
+        assert (done.returncode, done.stdout) == (OK, b"done"), (options, done.stderr)
+        assert b"proxy" in run("get", "-v", *options, url).stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "is_proxied"),
+    [
+        ({"http_proxy": "GOOD"}, [], True),
+        ({"all_proxy": "GOOD"}, [], True),
+        ({"ALL_PROXY": "GOOD"}, [], True),
+        ({"HTTP_PROXY": "GOOD"}, [], False),
+        ({"https_proxy": "GOOD"}, [], False),
+        ({"http_proxy": "GOOD", "no_proxy": "127.0.0.1"}, [], False),
+        ({"http_proxy": "GOOD", "NO_PROXY": "127.0.0.0/8"}, [], False),
+        ({"http_proxy": "GOOD", "no_proxy": "127.0.0.1"}, ["--noproxy", ""], True),
+        ({"http_proxy": "GOOD"}, ["--noproxy", "127.0.0.1"], False),
+        ({"http_proxy": "GOOD"}, ["-x", ""], False),
+        ({"no_proxy": "127.0.0.1"}, ["-x", "GOOD"], False),
+        ({"http_proxy": "http://127.0.0.1:1"}, ["-x", "GOOD"], True),
+        ({"http_proxy": "http://127.0.0.1:1"}, ["--session", "proxied"], True),
+        ({"http_proxy": "GOOD"}, ["--session", "plain"], True),
+        ({}, ["--session", "proxied"], True),
+    ],
+)
+def test_the_command_has_the_variables_of_its_environment(
+    client: carpool.Client, daemon: Daemon, variables: dict[str, str], options: list[str], is_proxied: bool,
+    squid: Squid, origin: ScriptedOrigin, tmp_path: Path,
+) -> None:  # fmt: skip
+    good = f"http://127.0.0.1:{squid.plain}"
+    client.create_session("proxied", {"proxy": good})
+    client.create_session("plain", {"headers": {"X-Plain": "1"}})
+    environment = {name: value.replace("GOOD", good) for name, value in variables.items()}
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **environment}, tmp_path)
+    done = run("get", "-v", *[option.replace("GOOD", good) for option in options], origin.url)
+    assert done.returncode == OK, done.stderr
+    assert (f":{squid.plain}".encode() in done.stderr) is is_proxied, done.stderr
+    told = run("doctor", *[option.replace("GOOD", good) for option in options], origin.url).stdout.decode()
+    line = next(line for line in told.splitlines() if line.startswith("proxy "))
+    assert (good in line) is is_proxied, line
+
+
+def test_a_bad_variable_is_named(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    environment = {"http_proxy": "ftp://proxy"}
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **environment}, tmp_path)
+    done = run("get", origin.url)
+    assert done.returncode == RPC_ERROR
+    assert b"the variable http_proxy or all_proxy" in done.stderr
+    assert run("get", "-x", "", origin.url).returncode == OK
+
+
+def test_python_has_the_arguments_of_requests_and_the_environment(
+    daemon: Daemon, squid: Squid, origin: ScriptedOrigin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = f"http://127.0.0.1:{squid.plain}"
+    with daemon.client() as client:
+        client.get(f"{origin.url}/python-1", proxies={"http": good})
+        monkeypatch.setenv("http_proxy", good)
+        client.get(f"{origin.url}/python-2")
+        client.get(f"{origin.url}/python-direct", proxy={})
+        client.get(f"{origin.url}/python-direct", proxies={"http": None})
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        client.get(f"{origin.url}/python-direct")
+        monkeypatch.setenv("no_proxy", "")
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+        with pytest.raises(carpool.ProxyError):
+            client.get(origin.url)
+    assert len(squid.log("/python-", 2)) == 2
+    assert len(origin.received(5)) == 5
