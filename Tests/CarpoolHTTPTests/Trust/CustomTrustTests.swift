@@ -112,16 +112,16 @@ struct CustomTrustTests {
         let server = try TLSServer()
         defer { server.end() }
         let driver = try await Driver()
-        let late = LateAnswer(driver.loop)
+        let held = HeldAnswer()
         var ask = Ask(server.url)
         ask.trust = ServerTrust(
-            evaluator: .custom(CustomTrust(identity: "late") { _, completion in late.answer(completion) }))
+            evaluator: .custom(CustomTrust(identity: "held") { _, completion in held.completion = completion }))
         async let outcome = driver.fetch(ask)
         while await driver.look({ $0.questions.isEmpty }) == true { try await Task.sleep(for: .milliseconds(5)) }
         await driver.look { $0.questions.values.first?.transfers.values.first?.cancel() }
         #expect(try await outcome.error?.code == .cancelled)
         #expect(await driver.look { $0.questions.isEmpty } == true)
-        while await driver.look({ _ in late.answers }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        await driver.look { _ in held.give() }
         #expect(try await outcome.completions == 1)
         #expect(await driver.openConnections == 0)
         await driver.end()
@@ -215,20 +215,27 @@ extension CustomTrustTests {
 private final class LateAnswer: @unchecked Sendable {
     private let loop: EventLoop
     private var timer: Timer?
-    /// How often it has answered.
-    private(set) var answers = 0
 
     init(_ loop: EventLoop) { self.loop = loop }
 
     /// Called on the loop.
     func answer(_ completion: @escaping (CustomTrust.TrustAnswer) -> Void) {
-        let timer = Timer { [unowned self] in
+        let timer = Timer {
             completion(.accept)
             completion(.refuse("a second answer"))
-            answers += 2
         }
         self.timer = timer
         loop.arm(timer, afterMilliseconds: 600)
+    }
+}
+
+/// An answer that a test gives when it wants to. `@unchecked Sendable` because only the loop uses it.
+private final class HeldAnswer: @unchecked Sendable {
+    var completion: ((CustomTrust.TrustAnswer) -> Void)?
+
+    func give() {
+        completion?(.accept)
+        completion?(.refuse("a second answer"))
     }
 }
 
