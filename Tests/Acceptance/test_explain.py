@@ -37,6 +37,7 @@ def test_the_defaults(client: carpool.Client) -> None:
         "client_certificate": {"source": "default", "certificate": None},
         "host": {"source": "default", "value": "api.example"},
         "addresses": {"source": "default", "host": "api.example", "port": 443},
+        "credential": {"source": "default"},
         "proxy": {"source": "default"},
         "pool": {"settings": [], "connections": 0, "idle": 0},
     }
@@ -100,6 +101,7 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
                 "interface": "lo",
                 "family": "ipv4",
             },
+            "credential": {"source": "default"},
             "proxy": {
                 "source": place,
                 "server": "http://proxy.example:1080",
@@ -322,6 +324,7 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
     assert lines[5:] == [
         "host         other.example (command line)",
         "address      api.example, port 8443, at 127.0.0.1, only ipv4 (command line)",
+        "credential   none (default)",
         "proxy        none (default)",
         "connections  0 open, 0 idle; shared only by requests with the same "
         "trust, tls, client_certificate, addresses, host",

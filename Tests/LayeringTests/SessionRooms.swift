@@ -41,6 +41,7 @@ let sessionRooms: [String: [String: String]] = [
         "Storage": "a spool in a temporary directory",
         "Values": "parameters as Swift literals",
     ],
+    "Authentication": [:],
     "Downloads": [
         "Errors": "a destination that cannot be used is a failure",
         "Headers": "validators have dates; error texts mask secrets",
@@ -61,7 +62,7 @@ let sessionRooms: [String: [String: String]] = [
     "Monitors": [
         "Connectivity": "a waiting request reports the path",
         "Errors": "events have failures",
-        "Interceptors": "a challenge is an event",
+        "Authentication": "a challenge is an event",
         "Request": "events are about a request",
         "Responses": "the results of serializers are events",
         "Session": "an event names its session",
@@ -75,6 +76,7 @@ let sessionRooms: [String: [String: String]] = [
         "Request": "a redirect is decided for a request",
     ],
     "Request": [
+        "Authentication": "a request has a credential",
         "Connectivity": "a request has a history of waiting",
         "Downloads": "the parameters of a download",
         "Errors": "a request has a failure",
@@ -96,6 +98,7 @@ let sessionRooms: [String: [String: String]] = [
         "Values": "a serialized value may be a StructuredValue",
     ],
     "Session": [
+        "Authentication": "the session answers challenges",
         "Connectivity": "requests wait for a path",
         "Downloads": "a download has its receiver",
         "Errors": "the session makes failures",

@@ -16,6 +16,12 @@ public final class HTTPURL: CustomStringConvertible {
     /// The treatment of characters that a URL must not contain, in this URL and in those derived from it.
     public let encoding: URLEncoding
 
+    /// The path and the query, as they are sent in the first line of a request.
+    public var requestTarget: String {
+        let path = HTTPURL.part(handle, CURLUPART_PATH) ?? "/"
+        return HTTPURL.part(handle, CURLUPART_QUERY).map { "\(path)?\($0)" } ?? path
+    }
+
     /// About how many bytes of memory it takes: the text, and the parts in libcurl's form.
     public var memoryBytes: Int { 2 &* description.utf8.count &+ 512 }
 

@@ -7,6 +7,9 @@ public struct TransportRequest {
     /// The fields in the order in which they are sent. The transport sets framing and hop-by-hop fields itself, and
     /// `Host` if there is none.
     public var fields: [HTTPField]
+    /// The `Authorization` field that is sent besides; `nil` for none. Not among `fields`, because it is for this hop
+    /// alone and is never shown.
+    public var authorization: HTTPField?
     /// The body.
     public var body: RequestBody = .none
     /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most

@@ -21,7 +21,8 @@ extension RequestMethods {
                     "evaluator":null},"tls":{"source":"default","min_version":"1.2","max_version":"1.3"},\
                     "client_certificate":{"source":"default","certificate":null},\
                     "host":{"source":"default","value":"example.com"},\
-                    "addresses":{"source":"default","host":"example.com","port":443},"proxy":{"source":"default"},\
+                    "addresses":{"source":"default","host":"example.com","port":443},"credential":{"source":"default"},\
+                    "proxy":{"source":"default"},\
                     "pool":{"settings":[],"connections":0,"idle":0}}
                     """)
         ])
@@ -45,6 +46,7 @@ extension RequestMethods {
                 .answer([source, .required("value", .string, "The `Host` field, or `:authority` in HTTP/2.")]),
                 "The host that the server is asked for."),
             .required("addresses", addresses, "Where the connection goes."),
+            .required("credential", credential, "The user and the password for the origin."),
             .required("proxy", proxy, "The proxy through which the connection is made."),
             .required("pool", pool, "The connections that it could share."),
         ]))
@@ -90,6 +92,13 @@ extension RequestMethods {
         .optional("interface", .string, "The network interface that is used."),
         .optional("local_address", .string, "The local address that is used."),
         .optional("family", .choice("ipv4", "ipv6"), "The only family of addresses that is used."),
+    ])
+
+    private static let credential = JSONSchema.answer([
+        source,
+        .optional("user", .string, "The user. Absent: none."),
+        .optional("schemes", .array(of: .string), "The schemes that may be used."),
+        .optional("preemptive", .boolean, "Whether they are sent before a challenge."),
     ])
 
     private static let proxy = JSONSchema.answer([

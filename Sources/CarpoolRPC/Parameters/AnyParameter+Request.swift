@@ -7,13 +7,22 @@ extension AnyParameter {
         var all: [AnyParameter] = [
             .url, .method, .headers, .body, .expectContinue, .parameters, .encoding, .session, .kind, .destination,
             .resumeData, .cancelOnStreamError, .start, .setup, .holdForHeaders, .interceptor, .validate, .serialize,
-            .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout, .waitsForConnectivity,
-            .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .responseBody, .sha256, .events,
+            .credential, .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout,
+            .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .responseBody,
+            .sha256, .events,
             onDisconnect, .key, .tags,
         ]
         for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
         return all.map(\.requestMember)
     }
+
+    /// The user and the password.
+    public static let credential = Parameter<JSON>(
+        "credential", .credential,
+        """
+        The user and the password for the origin of the URL: a challenge (401) is answered once, and not shown as a response. Not \
+        sent to other origins.
+        """, otherwise: "none")
 
     // MARK: What is sent
 

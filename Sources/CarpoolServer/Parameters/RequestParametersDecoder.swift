@@ -50,6 +50,9 @@ struct RequestParametersDecoder {
         if let body = params[.body] { try readBody(body, parts, into: &parameters) }
         parameters.expectsContinue = params[.expectContinue] ?? false
         parameters.userAgent = client.userAgent
+        if let credential = params[.credential] {
+            parameters.credential = try CredentialReader.credential(credential, path: "params.credential")
+        }
         try readValues(params, parts, into: &parameters)
         if let interceptor = params[.interceptor] {
             parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")

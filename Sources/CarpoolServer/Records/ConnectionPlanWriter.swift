@@ -33,6 +33,13 @@ struct ConnectionPlanWriter {
         }
         writeHost(to: &writer)
         writeAddresses(to: &writer)
+        begin("credential", plan.credential == nil ? .standard : .request, to: &writer)
+        if let credential = plan.credential {
+            writer.member("user", credential.user)
+            writer.member("schemes", credential.schemes.map(\.rawValue).sorted())
+            writer.member("preemptive", credential.isPreemptive)
+        }
+        writer.endObject()
         begin("proxy", plan.proxy, to: &writer)
         writer.member("server", partition.proxy?.description)
         writer.member("user", partition.proxy?.credential?.user)

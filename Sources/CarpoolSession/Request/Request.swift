@@ -38,6 +38,8 @@ public final class Request: BodyOwner {
     var transfer: (any TransportTask)?
     /// The redirect decision for the head of the current hop.
     var redirection = RedirectHandler.Step.deliver
+    /// How the present task has authenticated so far.
+    var authentication = RequestAuthentication()
     /// Receives the body in place of ``body``; set before the request is resumed, and kept afterwards.
     var receiver: (any ResponseReceiver)?
     /// When progress of the body is reported, unless the request is a download.
@@ -193,6 +195,7 @@ extension Request {
         receiveThrottle = ReceiveThrottle()
         results = []
         redirection = .deliver
+        authentication = RequestAuthentication()
     }
 
     /// Pauses the body, and calls the completions that wait for the head.

@@ -25,6 +25,8 @@ public struct RequestParameters {
     public var encoding: ParameterEncoding?
     /// The `User-Agent` of the client that made the request; `nil` for the session's.
     public var userAgent: HTTPField?
+    /// The user and the password for the origin of the URL; `nil` for none.
+    public var credential: PasswordCredential?
     /// The request's own interceptor; it runs after the session's (RI-06).
     public var interceptor: (any RequestInterceptor)?
     /// Whether the session's interceptor skips the request: for requests that an interceptor itself sends.

@@ -31,6 +31,8 @@ public struct ConnectionPlan {
     public let proxy: Source
     /// Whether the host is one of those that are reached without the proxy.
     public let isProxyException: Bool
+    /// The user and the password for the origin; `nil` for none.
+    public let credential: PasswordCredential?
     /// The source of the `Host` field.
     public let host: Source
 }
@@ -65,6 +67,7 @@ extension Session {
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
             proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
+            credential: parameters.credential,
             host: hostSource(parameters.fields))
     }
 

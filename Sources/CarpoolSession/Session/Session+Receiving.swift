@@ -20,12 +20,16 @@ extension Session {
         }
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
-            if head.status == 401, let challenge = AuthenticationChallenge(head, to: transfer.request) {
-                notify(.taskDidReceiveChallenge(challenge), of: request)
+            if head.status == 401 {
+                if answerChallenge(head, to: transfer.request, for: request) { return }
+            } else {
+                acceptedCredential(head, to: transfer.request, for: request)
             }
             return accept(head, for: request)
         }
-        redirect(after: head, to: transfer.request, hop: hops, for: request)
+        acceptedCredential(head, to: transfer.request, for: request)
+        let redirects = hops - request.authentication.challengedHops
+        redirect(after: head, to: transfer.request, hop: redirects, for: request)
     }
 
     /// Accepts the head of the final response.

@@ -98,6 +98,8 @@ extension Session {
     /// Passes one hop to the transport, at once or when there is a path to its host if the request waits for
     /// connectivity.
     func send(_ hop: TransportRequest, for request: Request) {
+        var hop = hop
+        authorize(&hop, for: request)
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
             return

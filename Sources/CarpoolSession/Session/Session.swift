@@ -47,6 +47,8 @@ public final class Session {
     private(set) lazy var delegate: any TransferDelegate = makeDelegate()
     /// The settings of connections of the configuration, by origin.
     var inheritedSettings = InheritedSettings()
+    /// Where credentials were accepted.
+    var knownSpaces = KnownSpaces()
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 

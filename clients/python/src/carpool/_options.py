@@ -60,6 +60,10 @@ class RequestOptions(PythonOptions, total=False):
     """Which responses are acceptable; others fail the request. Default: the session's."""
     serialize: Serialize | Sequence[Serialize] | None
     """Which values are made of the body; the record holds the body if there are none. Default: none."""
+    credential: Mapping[str, Any] | None
+    """The user and the password for the origin of the URL: a challenge (401) is answered once, and not shown as a
+    response. Not sent to other origins. Default: none.
+    """
     trust: Literal["system"] | Mapping[str, Any] | None
     """How the server's certificate is verified. Default: the session's."""
     timeout_ms: int | None

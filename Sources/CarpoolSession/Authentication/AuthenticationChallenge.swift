@@ -33,27 +33,33 @@ public struct AuthenticationChallenge: Equatable, Sendable {
         (method, host, port, realm, previousFailureCount) = (.serverTrust, origin.host, Int(origin.port), nil, 0)
     }
 
-    /// The first known challenge of a response (RFC 9110, section 11.6.1); `nil` if there is none.
+    /// The first known challenge of a response; `nil` if there is none.
     init?(_ head: ResponseHead, to request: TransportRequest) {
         guard head.status == 401 else { return nil }
-        let challenges = head.fields.all("www-authenticate").flatMap(ChallengeList.parse)
-        guard
-            let (method, challenge) = challenges.lazy.compactMap({ challenge in
-                Method(scheme: challenge.scheme).map { ($0, challenge) }
-            }).first
-        else { return nil }
-        let origin = request.url.origin
+        for challenge in head.fields.all("www-authenticate").flatMap(ChallengeList.parse) {
+            guard let method = Method(challenge.scheme) else { continue }
+            let hasOwn = request.fields.contains { $0.hasName("authorization") }
+            self.init(method, challenge, to: request.url, previousFailureCount: hasOwn ? 1 : 0)
+            return
+        }
+        return nil
+    }
+
+    /// A challenge of a response (RFC 9110, section 11.6.1).
+    init(
+        _ method: Method, _ challenge: ChallengeList.Challenge, to url: HTTPURL, previousFailureCount: Int
+    ) {
         self.method = method
-        host = origin.host
-        port = Int(origin.port)
+        self.previousFailureCount = previousFailureCount
+        host = url.origin.host
+        port = Int(url.origin.port)
         realm = challenge.parameters.first { $0.name == "realm" }?.value
-        previousFailureCount = request.fields.contains { $0.hasName("authorization") } ? 1 : 0
     }
 }
 
 extension AuthenticationChallenge.Method {
     /// The method of an authentication scheme, whatever the case of its name.
-    fileprivate init?(scheme: String) {
+    init?(_ scheme: String) {
         switch scheme {
         case "basic": self = .basic
         case "digest": self = .digest

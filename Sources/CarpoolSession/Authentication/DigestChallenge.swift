@@ -1,0 +1,41 @@
+/// A challenge of the Digest scheme (RFC 7616, section 3.3).
+struct DigestChallenge: Equatable {
+    /// What the hash covers.
+    enum Protection: String {
+        /// The request's method and target.
+        case auth
+        /// The body as well.
+        case authInt = "auth-int"
+    }
+
+    let realm: String
+    let nonce: String
+    let opaque: String?
+    let algorithm: DigestAlgorithm
+    /// The name of the algorithm as the server writes it; `nil` if it names none.
+    let algorithmName: String?
+    /// Those that the server accepts; empty for a server of RFC 2069, which knows none.
+    let protections: [Protection]
+    /// Whether the credential was right, and only the nonce too old.
+    let isStale: Bool
+    /// Whether the user is sent as a hash.
+    let hashesUser: Bool
+
+    /// The challenge, if its algorithm and one of its protections are known, and it has a nonce.
+    init?(_ challenge: ChallengeList.Challenge) {
+        func value(_ name: String) -> String? { challenge.parameters.first { $0.name == name }?.value }
+        guard challenge.scheme == "digest", let nonce = value("nonce"),
+            let algorithm = DigestAlgorithm(name: value("algorithm"))
+        else { return nil }
+        let offered = value("qop")?.split(whereSeparator: { $0 == "," || $0.isWhitespace }) ?? []
+        protections = offered.compactMap { Protection(rawValue: $0.lowercased()) }
+        guard offered.isEmpty || !protections.isEmpty else { return nil }
+        self.nonce = nonce
+        self.algorithm = algorithm
+        algorithmName = value("algorithm")
+        realm = value("realm") ?? ""
+        opaque = value("opaque")
+        isStale = value("stale")?.lowercased() == "true"
+        hashesUser = value("userhash")?.lowercased() == "true"
+    }
+}

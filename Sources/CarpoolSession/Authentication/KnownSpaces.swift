@@ -1,0 +1,66 @@
+internal import CarpoolHTTP
+
+/// What a session knows of the protection spaces in which credentials were accepted, so that later requests with the
+/// same credential authenticate at once (HA-04).
+struct KnownSpaces {
+    private struct Key: Hashable {
+        let origin: Origin
+        let credential: PasswordCredential
+    }
+
+    private enum Space {
+        /// The realm, and the paths up to a slash below which it is (RFC 7617, section 2.2).
+        case basic(realm: String, paths: [String])
+        case digest(DigestSession)
+    }
+
+    private var spaces: [Key: Space] = [:]
+    /// The oldest first.
+    private var keys: [Key] = []
+
+    /// The most spaces; the oldest is forgotten first.
+    private static let maximumCount = 64
+    /// The most paths of a space.
+    private static let maximumPaths = 16
+
+    /// What authenticates a request without a challenge; `nil` if nothing is known.
+    func answer(for url: HTTPURL, _ credential: PasswordCredential) -> RequestAuthentication.Answer? {
+        switch spaces[Key(origin: url.origin, credential: credential)] {
+        case nil: return nil
+        case .digest(let session): return .digest(session)
+        case .basic(let realm, let paths):
+            let path = url.requestTarget
+            return paths.contains { path.hasPrefix($0) } ? .basic(credential, realm: realm) : nil
+        }
+    }
+
+    /// Remembers that a credential was accepted.
+    mutating func remember(_ answer: RequestAuthentication.Answer, for url: HTTPURL) {
+        let key = Key(origin: url.origin, credential: answer.credential)
+        switch answer {
+        case .digest(let session): add(.digest(session), at: key)
+        case .basic(_, let realm):
+            let target = url.requestTarget.prefix { $0 != "?" }
+            let path = String(target[...(target.lastIndex(of: "/") ?? target.startIndex)])
+            guard case .basic(realm, var paths) = spaces[key] else {
+                return add(.basic(realm: realm, paths: [path]), at: key)
+            }
+            guard !paths.contains(where: { path.hasPrefix($0) }) else { return }
+            paths.removeAll { $0.hasPrefix(path) }
+            if paths.count == KnownSpaces.maximumPaths { paths.removeFirst() }
+            add(.basic(realm: realm, paths: paths + [path]), at: key)
+        }
+    }
+
+    /// Forgets a credential that was refused.
+    mutating func forget(_ credential: PasswordCredential, for url: HTTPURL) {
+        let key = Key(origin: url.origin, credential: credential)
+        guard spaces.removeValue(forKey: key) != nil else { return }
+        keys.removeAll { $0 == key }
+    }
+
+    private mutating func add(_ space: Space, at key: Key) {
+        if spaces.updateValue(space, forKey: key) == nil { keys.append(key) }
+        if keys.count > KnownSpaces.maximumCount { spaces[keys.removeFirst()] = nil }
+    }
+}
