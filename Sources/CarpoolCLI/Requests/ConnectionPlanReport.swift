@@ -14,6 +14,7 @@ struct ConnectionPlanReport {
         if plan["trust"]?.kind == .object { addTLS() } else { add("tls", "none: the URL is http") }
         add("host", plan["host"]?["value"]?.string ?? "", "host")
         addAddresses()
+        addCredential()
         addProxy()
         addPool()
     }
@@ -79,6 +80,14 @@ struct ConnectionPlanReport {
             if let value = addresses?[name]?.string { line += ", \(words) \(value)" }
         }
         add("address", line, "addresses")
+    }
+
+    private mutating func addCredential() {
+        let credential = plan["credential"]
+        guard let user = credential?["user"]?.string else { return add("credential", "none", "credential") }
+        let time = credential?["preemptive"]?.bool == true ? "at once" : "when the server asks"
+        let schemes = ConnectionPlanReport.list(credential?["schemes"])
+        add("credential", "user \(user), \(schemes), \(time)", "credential")
     }
 
     private mutating func addProxy() {

@@ -63,6 +63,7 @@ struct RequestArguments: CommandArguments {
     var session: String?
     var trust = TrustArguments()
     var connection = ConnectionArguments()
+    var credential = CredentialArguments()
     var proxy = ProxyArguments()
     var followsRedirects = true
     var httpVersion: String?
@@ -142,13 +143,14 @@ extension Option where Arguments == RequestArguments {
     /// again with each further one.
     static func ofRequest(_ own: [Option]) -> [Option] {
         var options = own
-        options.reserveCapacity(84)
+        options.reserveCapacity(88)
         options += beforeSending
         options += trust
         options += ofConnection
         options += certificate
         options += tls
         options += addresses
+        options += credential
         options += proxy
         options += ofParameters
         options += ofReport

@@ -35,6 +35,7 @@ struct RequestWriter {
         writer.member("session", request.session)
         request.trust.write(to: &writer)
         request.connection.write(to: &writer)
+        request.credential.write(to: &writer)
         request.proxy.write(to: &writer, environment)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)

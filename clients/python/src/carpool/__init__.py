@@ -32,7 +32,7 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
-from ._inputs import CallbackOptions, RedirectOptions, RetryPolicy, SerializeOptions
+from ._inputs import CallbackOptions, DigestAuth, RedirectOptions, RetryPolicy, SerializeOptions
 from ._models import Headers, Progress, Response, ServerSentEvent
 from ._options import RequestOptions, SessionOptions
 from ._rpc import Notification
@@ -83,6 +83,7 @@ __all__ = [
     "DaemonUnreachableError",
     "DecodingError",
     "DestinationCall",
+    "DigestAuth",
     "Event",
     "EventStream",
     "FileAccessError",

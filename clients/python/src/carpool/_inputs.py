@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
-from typing import IO, Any, Literal, TypedDict
+from typing import IO, Any, Literal, NamedTuple, TypedDict
 
 HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
 # Bodies in memory, and files.
@@ -72,6 +72,16 @@ SerializeOptions = TypedDict(
 Serialize = Serializer | SerializeOptions
 
 
+class DigestAuth(NamedTuple):
+    """A user and a password for `auth` that are sent as a digest, once the server asks."""
+
+    username: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"DigestAuth({self.username!r}, ...)"
+
+
 class PythonOptions(TypedDict, total=False):
     """Arguments of a request that have a form of their own in Python: `_operations` writes them for the wire."""
 
@@ -89,6 +99,10 @@ class PythonOptions(TypedDict, total=False):
     cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]] | None
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.
+    """
+    auth: tuple[str, str] | DigestAuth | None
+    """A user and a password that are sent with the first request, to the origin of the URL alone; or a `DigestAuth`.
+    `credential` says more.
     """
     proxies: Mapping[str, str | None] | None
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from . import _proxies
-from ._inputs import HeaderInput, Multipart, Upload
+from ._inputs import DigestAuth, HeaderInput, Multipart, Upload
 from ._models import Progress
 from ._options import RequestOptions
 
@@ -90,6 +90,16 @@ def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ..
     return {"file": os.path.abspath(cert)}  # noqa: PTH100
 
 
+def _credential(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
+    """Return `credential` for the argument `auth`."""
+    if isinstance(auth, DigestAuth):
+        return {"username": auth.username, "password": auth.password, "schemes": ["digest"]}
+    if not isinstance(auth, (tuple, list)) or len(auth) != 2:  # noqa: PLR2004, a pair
+        raise ValueError("auth is a pair of user and password, or a DigestAuth")
+    username, password = auth
+    return {"username": username, "password": password, "schemes": ["basic"], "preemptive": True}
+
+
 def structured(value: Any) -> Any:
     """Return the wire format of a value with bytes and times. A time without a zone is local time."""
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -135,6 +145,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
+    "auth": ("credential", _credential),
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
 }
