@@ -12,6 +12,7 @@ from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
+from origins.proxies import PASSWORD, USER, Socks, Squid
 from origins.scripted import Exchange, Received, ScriptedOrigin
 
 SHELLS = ["sh", "bash"]
@@ -145,6 +146,45 @@ def test_cu_02_credentials_of_the_url_and_of_interceptors(wire: Wire, origin: Sc
     compare(wire, origin, tmp_path, "sh", url=origin.url, interceptor=interceptor)
     assert origin.requests[1].values("authorization") == ["Basic bWU6aXQncyAk"]
     assert origin.requests[1].values("x-a") == ["b"]
+
+
+@pytest.mark.parametrize("kind", ["http", "tunnel", "socks5h", "socks4a"])
+def test_a_line_uses_the_proxy_of_its_request(
+    wire: Wire, origin: ScriptedOrigin, squid: Squid, socks: Socks, tmp_path: Path, kind: str
+) -> None:
+    basic = {"url": f"http://127.0.0.1:{squid.basic}", "username": USER, "password": PASSWORD}
+    proxy: Any = {
+        "http": {"all": basic},
+        "tunnel": {"all": {**basic, "tunnel": True}},
+        "socks5h": f"socks5h://{USER}:{PASSWORD}@127.0.0.1:{socks.basic}",
+        "socks4a": f"socks4a://127.0.0.1:{socks.four}",
+    }[kind]
+    compare(wire, origin, tmp_path, "sh", url=f"{origin.url}/line-{kind}", proxy=proxy)
+    if kind == "http":
+        assert [line[3] for line in squid.log("/line-http", 2)] == [USER, USER]
+
+
+@pytest.mark.parametrize(
+    "schemes", [{"schemes": ["basic"], "preemptive": True}, {"schemes": ["digest"]}, {}], ids=["basic", "digest", "any"]
+)
+def test_a_line_has_the_credential_of_its_request(
+    wire: Wire, origin: ScriptedOrigin, tmp_path: Path, schemes: dict[str, Any]
+) -> None:
+    def asks(exchange: Exchange) -> None:
+        if exchange.request.values("authorization"):
+            return exchange.reply(body=b"in")
+        return exchange.reply(401, headers=[("WWW-Authenticate", 'Digest realm="r", nonce="n", qop="auth"')])
+
+    url = origin.on("/asks", asks)
+    credential = {"username": "ada", "password": "it's $", **schemes}
+    request = wire.call("request.submit", url=url, credential=credential)["request"]
+    wire.call("request.wait", request=request)
+    assert "it's" not in wire.call("request.curl", request=request)["curl"]
+    count = len(origin.requests)
+    run(wire.call("request.curl", request=request, reveal=True)["curl"], "sh", tmp_path)
+    assert len(origin.requests) == 2 * count
+    fields = [next(iter(each.values("authorization")), "").partition(" ")[0] for each in origin.requests]
+    assert fields[:count] == fields[count:]
 
 
 def test_cu_06_no_line_before_there_is_a_request(wire: Wire, origin: ScriptedOrigin) -> None:

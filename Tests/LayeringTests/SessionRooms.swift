@@ -19,6 +19,7 @@ let sessionRooms: [String: [String: String]] = [
         "Scheduling": "files are written in the background",
     ],
     "CurlCommand": [
+        "Authentication": "the user and the password of the command",
         "Headers": "secrets are masked",
         "Redirects": "the command follows redirects as the request does",
     ],

@@ -159,7 +159,8 @@ extension RequestHandlers {
             let text = made.map { made in
                 var shown = made
                 shown.fields = request.session.configuration.shown(made.fields)
-                return CurlDescription.text(for: shown, reveal: reveals, redirect: redirect)
+                return CurlDescription.text(
+                    for: shown, credential: request.parameters.credential, reveal: reveals, redirect: redirect)
             }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)

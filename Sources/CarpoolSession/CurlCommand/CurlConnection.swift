@@ -3,7 +3,7 @@ internal import CarpoolHTTP
 /// The options of curl for the settings of a connection.
 enum CurlConnection {
     /// The options: trust, client certificate, versions and ciphers of TLS, addresses.
-    static func options(_ partition: ConnectionPartition) -> [String] {
+    static func options(_ partition: ConnectionPartition, reveal: Bool) -> [String] {
         var lines: [String] = []
         if !partition.trust.isVerified { lines.append("--insecure") }
         if case .only(let authorities) = partition.trust.authorities {
@@ -15,15 +15,15 @@ enum CurlConnection {
         }
         if let tls = partition.tls { lines += options(tls) }
         if let addresses = partition.addresses { lines += options(addresses) }
-        if let proxy = partition.proxy { lines += options(proxy) }
+        if let proxy = partition.proxy { lines += options(proxy, reveal: reveal) }
         return lines
     }
 
-    /// The password is never shown.
-    private static func options(_ proxy: Proxy) -> [String] {
+    private static func options(_ proxy: Proxy, reveal: Bool) -> [String] {
         var lines = ["--proxy \(ShellText.quoted(proxy.description))"]
         if let credential = proxy.credential {
-            lines.append("--proxy-user \(ShellText.quoted("\(credential.user):\(Redaction.mark)"))")
+            let password = reveal ? credential.password : Redaction.mark
+            lines.append("--proxy-user \(ShellText.quoted("\(credential.user):\(password)"))")
         }
         if proxy.tunnelsEverything { lines.append("--proxytunnel") }
         if let preproxy = proxy.preproxy { lines.append("--preproxy \(ShellText.quoted(preproxy.description))") }

@@ -15,15 +15,18 @@ public enum CurlDescription {
     /// input.
     /// - Parameters:
     ///   - request: the request to describe.
+    ///   - credential: the user and the password of the request.
     ///   - reveal: whether secrets are shown.
     ///   - redirect: how redirects are handled; `nil` describes the first hop alone.
     public static func text(
-        for request: TransportRequest, reveal: Bool = false, redirect: RedirectHandler? = nil
+        for request: TransportRequest, credential: PasswordCredential? = nil, reveal: Bool = false,
+        redirect: RedirectHandler? = nil
     ) -> String {
         let body = CurlBody(of: reveal ? request : masked(request))
         // -q comes first, so that ~/.curlrc is not read; -g takes brackets and braces of the URL literally.
         var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
-        lines += connection(request)
+        lines += connection(request, reveal: reveal)
+        if let credential { lines += authentication(credential, reveal: reveal) }
         if let redirect { lines += redirection(redirect, request) }
         lines += limits(request)
         lines += method(request)
@@ -49,11 +52,18 @@ public enum CurlDescription {
         return masked
     }
 
-    private static func connection(_ request: TransportRequest) -> [String] {
-        // Requests are sent directly to the URL's host, whatever proxy the environment sets.
-        var lines = ["--noproxy '*'"]
+    private static func connection(_ request: TransportRequest, reveal: Bool) -> [String] {
+        // The proxy is the request's, or there is none, whatever the environment says.
+        var lines = [request.partition.proxy == nil ? "--noproxy '*'" : "--noproxy ''"]
         if request.httpVersion == .http1 { lines.append("--http1.1") }
-        return lines + CurlConnection.options(request.partition)
+        return lines + CurlConnection.options(request.partition, reveal: reveal)
+    }
+
+    private static func authentication(_ credential: PasswordCredential, reveal: Bool) -> [String] {
+        let password = reveal ? credential.password : Redaction.mark
+        let scheme =
+            credential.isPreemptive ? "--basic" : credential.schemes == [.digest] ? "--digest" : "--anyauth"
+        return [scheme, "-u \(ShellText.quoted("\(credential.user):\(password)"))"]
     }
 
     private static func redirection(_ redirect: RedirectHandler, _ request: TransportRequest) -> [String] {

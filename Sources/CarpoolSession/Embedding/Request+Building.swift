@@ -52,7 +52,8 @@ extension Request {
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in
             CurlDescription.text(
-                for: made, reveal: reveal, redirect: parameters.options.redirect.value)
+                for: made, credential: parameters.credential, reveal: reveal,
+                redirect: parameters.options.redirect.value)
         }
     }
 
