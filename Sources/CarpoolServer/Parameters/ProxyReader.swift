@@ -87,7 +87,12 @@ enum ProxyReader {
 
     private static func exceptions(_ json: JSON?, path: String) throws(RPCError) -> ProxyExceptions {
         guard let json else { return ProxyExceptions() }
-        if let text = json.string { return ProxyExceptions(variable: text) }
+        if let text = json.string {
+            if let exceptions = ProxyExceptions(variable: text) { return exceptions }
+            throw .invalidParams(
+                path: path, message: "more than \(ProxyExceptions.maximumCount) hosts",
+                expected: "at most \(ProxyExceptions.maximumCount), or networks and names of domains in their place")
+        }
         var exceptions = ProxyExceptions()
         for index in 0..<json.count {
             do throws(HostPattern.Refusal) { try exceptions.add(json[index: index]?.string ?? "") } catch {

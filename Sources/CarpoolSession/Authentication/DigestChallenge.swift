@@ -21,11 +21,15 @@ struct DigestChallenge: Equatable {
     /// Whether the user is sent as a hash.
     let hashesUser: Bool
 
+    /// The most bytes of the parameters of a challenge: they are sent back, and kept for later requests.
+    private static let maximumBytes = 4_096
+
     /// The challenge, if its algorithm and one of its protections are known, and it has a nonce.
     init?(_ challenge: ChallengeList.Challenge) {
         func value(_ name: String) -> String? { challenge.parameters.first { $0.name == name }?.value }
         guard challenge.scheme == "digest", let nonce = value("nonce"),
-            let algorithm = DigestAlgorithm(name: value("algorithm"))
+            let algorithm = DigestAlgorithm(name: value("algorithm")),
+            challenge.parameters.reduce(0, { $0 + $1.value.utf8.count }) <= DigestChallenge.maximumBytes
         else { return nil }
         let offered = value("qop")?.split(whereSeparator: { $0 == "," || $0.isWhitespace }) ?? []
         protections = offered.compactMap { Protection(rawValue: $0.lowercased()) }

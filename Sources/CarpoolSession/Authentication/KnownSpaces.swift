@@ -22,6 +22,8 @@ struct KnownSpaces {
     private static let maximumCount = 64
     /// The most paths of a space.
     private static let maximumPaths = 16
+    /// The most bytes of a path and of a realm; longer ones are not remembered.
+    private static let maximumBytes = 1_024
 
     /// What authenticates a request without a challenge; `nil` if nothing is known.
     func answer(for url: HTTPURL, _ credential: PasswordCredential) -> RequestAuthentication.Answer? {
@@ -42,6 +44,9 @@ struct KnownSpaces {
         case .basic(_, let realm):
             let target = url.requestTarget.prefix { $0 != "?" }
             let path = String(target[...(target.lastIndex(of: "/") ?? target.startIndex)])
+            guard path.utf8.count <= KnownSpaces.maximumBytes, realm.utf8.count <= KnownSpaces.maximumBytes else {
+                return
+            }
             guard case .basic(realm, var paths) = spaces[key] else {
                 return add(.basic(realm: realm, paths: [path]), at: key)
             }

@@ -16,13 +16,17 @@ public struct ProxyExceptions: Sendable {
     /// No hosts.
     public init() {}
 
+    /// The most entries: each is read with every request that brings them, and compared with its host.
+    public static let maximumCount = 256
+
     /// Reads the text of the variable `no_proxy`: entries with commas or blanks between them. As in curl, an entry that
     /// is not one has no effect, and a `*` must stand alone.
-    public init(variable text: String) {
+    /// `nil` if there are more than ``maximumCount``.
+    public init?(variable text: String) {
         if text == "*" { hasEveryHost = true }
-        for entry in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) where entry != "*" {
-            try? add(String(entry))
-        }
+        let entries = text.split(whereSeparator: { $0 == "," || $0.isWhitespace })
+        guard entries.count <= ProxyExceptions.maximumCount else { return nil }
+        for entry in entries where entry != "*" { try? add(String(entry)) }
     }
 
     /// Adds an entry.
@@ -31,6 +35,8 @@ public struct ProxyExceptions: Sendable {
             hasEveryHost = true
         } else if let network = AddressNetwork(text) {
             networks.append((network, nil))
+        } else if let name = ProxyExceptions.plainName(text) {
+            names.append((name, nil))
         } else {
             let pattern = try HostPattern(text.hasPrefix(".") ? String(text.dropFirst()) : text)
             guard !pattern.host.contains("*") else {
@@ -43,6 +49,28 @@ public struct ProxyExceptions: Sendable {
                 names.append((pattern.host, pattern.port))
             }
         }
+    }
+
+    /// A name of letters, digits, hyphens and dots without a port, which needs no parser; `nil` for anything else, such
+    /// as a number, which may be an address.
+    private static func plainName(_ text: String) -> String? {
+        var isNumeric = true
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, UInt8(ascii: "."): continue
+            case 0x61...0x7A, 0x41...0x5A, UInt8(ascii: "-"): isNumeric = false
+            default: return nil
+            }
+        }
+        var name = Substring(text)
+        if name.hasPrefix(".") { name = name.dropFirst() }
+        if name.hasSuffix(".") { name = name.dropLast() }
+        // A number in hexadecimal digits is an address too.
+        guard !isNumeric, !name.hasPrefix("."), !name.hasPrefix("0x"), !name.hasPrefix("0X"), !name.contains("..")
+        else {
+            return nil
+        }
+        return name.lowercased()
     }
 
     /// Whether a URL with this origin is reached without a proxy.

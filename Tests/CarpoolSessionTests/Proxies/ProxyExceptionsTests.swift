@@ -24,7 +24,10 @@ struct ProxyExceptionsTests {
             ("10.0.0.0/8", "http://11.0.0.1/", false), ("192.168.0.0/22", "http://192.168.3.255/", true),
             ("192.168.0.0/22", "http://192.168.4.0/", false), ("0.0.0.0/0", "http://8.8.8.8/", true),
             ("0.0.0.0/0", "http://example.com/", false), ("10.0.0.1/32", "http://10.0.0.1/", true),
-            ("127.0.0.1", "http://127.1/", true), ("::1", "http://[::1]/", true), ("[::1]", "http://[0:0::1]/", true),
+            ("127.0.0.1", "http://127.1/", true),
+            ("127.1", "http://127.0.0.1/", true), ("0x7f.1", "http://127.0.0.1/", true),
+            ("a-b.test", "http://x.A-B.test/", true), ("a..b", "http://a..b/", true), ("::1", "http://[::1]/", true),
+            ("[::1]", "http://[0:0::1]/", true),
             ("fe80::/10", "http://[febf::1]/", true), ("fe80::/10", "http://[fec0::1]/", false),
             ("fe80::/10", "http://10.0.0.1/", false), ("0.0.0.0/0", "http://[::ffff:10.0.0.1]/", false),
             ("example.com:8080", "http://example.com:8080/", true), ("example.com:8080", "http://example.com/", false),
@@ -52,7 +55,8 @@ struct ProxyExceptionsTests {
             ("a b c/d 10.0.0.0/99", false), ("a.test,*", false), ("*", true), ("", false),
         ])
     func variables(_ text: String, _ isExempt: Bool) throws {
-        #expect(ProxyExceptions(variable: text).contains(try HTTPURL("http://b.test/").origin) == isExempt)
+        #expect(ProxyExceptions(variable: text)?.contains(try HTTPURL("http://b.test/").origin) == isExempt)
+        #expect(ProxyExceptions(variable: text + String(repeating: " a", count: 257)) == nil)
     }
 
     @Test("Each scheme has its proxy, and exceptions have none")
@@ -60,7 +64,8 @@ struct ProxyExceptionsTests {
         let (one, two) = (
             Proxy(kind: .http, host: "one", port: 1), Proxy(kind: .socks5h, host: "two", port: 2)
         )
-        let settings = ProxySettings(http: one, https: two, exceptions: ProxyExceptions(variable: "b.test"))
+        let settings = ProxySettings(
+            http: one, https: two, exceptions: try #require(ProxyExceptions(variable: "b.test")))
         #expect(settings.proxy(for: try HTTPURL("http://a.test/").origin) == one)
         #expect(settings.proxy(for: try HTTPURL("https://a.test/").origin) == two)
         #expect(settings.proxy(for: try HTTPURL("https://b.test/").origin) == nil)
