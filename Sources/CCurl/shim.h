@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/un.h>
 
-// The macro has a cast, which Swift cannot import.
+// The macros have casts, which Swift cannot import.
 static const long CCurl_auth_basic = CURLAUTH_BASIC;
+static const long CCurl_auth_digest = CURLAUTH_DIGEST;
 
 // Swift cannot call variadic functions. One wrapper of curl_easy_setopt for each type of argument that is used.
 static inline CURLcode CCurl_set_long(CURL *easy, CURLoption option, long value) {

@@ -141,6 +141,32 @@ def test_a_wrong_password(
     assert not origin.requests
 
 
+@pytest.mark.parametrize("schemes", [["digest"], ["basic", "digest"]], ids=["digest", "any"])
+@pytest.mark.parametrize("has_tunnel", [False, True])
+def test_digest_at_a_proxy(
+    client: carpool.Client, squid: Squid, nginx: Nginx, authority: Authority, origin: ScriptedOrigin,
+    schemes: list[str], has_tunnel: bool,
+) -> None:  # fmt: skip
+    server = {"url": f"http://127.0.0.1:{squid.basic}", "username": USER, "schemes": schemes, "tunnel": has_tunnel}
+    proxy = {"all": {**server, "password": PASSWORD}}
+    tag = f"/digested-{len(schemes)}-{has_tunnel}"
+    for number in range(3):
+        record = perform(client, f"{origin.url}{tag}", method="POST", body={"text": "body"}, proxy=proxy)
+        assert record["response"]["status"] == 200
+        # Asked once; then each request has the next number of the nonce.
+        assert len(hops(record)) == (2 if number == 0 and not has_tunnel else 1)
+        assert perform(client, f"{nginx.https}/hello.txt", proxy=proxy, **trusting(authority))["outcome"]["ok"]
+    assert [request.body for request in origin.requests] == [b"body"] * 3
+    assert not any(request.values("Proxy-Authorization") for request in origin.requests)
+    if not has_tunnel:
+        assert [line[3] for line in squid.log(tag, 4)] == ["-", USER, USER, USER]
+    wrong = {"all": {**server, "password": "wrong"}}
+    name = failure(client, nginx.https, proxy=wrong, **trusting(authority))
+    assert name == NEEDS_USER
+    if not has_tunnel:
+        assert perform(client, origin.url, proxy=wrong)["response"]["status"] == 407
+
+
 def test_tunnels_of_two_users_are_not_shared(
     client: carpool.Client, squid: Squid, nginx: Nginx, authority: Authority
 ) -> None:

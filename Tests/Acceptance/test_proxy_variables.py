@@ -19,6 +19,8 @@ def test_the_command(run: Run, squid: Squid, socks: Socks, origin: ScriptedOrigi
         ["-x", f"http://127.0.0.1:{squid.plain}"],
         ["--proxy", f"127.0.0.1:{squid.basic}", "--proxy-user", f"{USER}:{PASSWORD}"],
         ["-x", f"127.0.0.1:{squid.basic}", "-U", f"{USER}:{PASSWORD}", "-p"],
+        ["-x", f"127.0.0.1:{squid.basic}", "-U", f"{USER}:{PASSWORD}", "--proxy-digest"],
+        ["-x", f"127.0.0.1:{squid.basic}", "-U", f"{USER}:{PASSWORD}", "--proxy-anyauth", "-p"],
         ["--socks5-hostname", f"127.0.0.1:{socks.plain}"],
         ["--socks4a", f"127.0.0.1:{socks.four}"],
         ["-x", f"127.0.0.1:{squid.plain}", "--preproxy", f"socks5://127.0.0.1:{socks.plain}"],

@@ -7,6 +7,7 @@ struct ProxyArguments: Equatable {
     var proxy: String?
     var user: String?
     var password = ""
+    var schemes: [String]?
     var tunnels = false
     var preproxy: String?
     /// The hosts of `--noproxy`.
@@ -44,13 +45,14 @@ struct ProxyArguments: Equatable {
 
     private func write(_ name: StaticString, _ url: String, to writer: inout JSONWriter) {
         writer.key(name)
-        guard user != nil || tunnels || preproxy != nil else { return writer.string(url) }
+        guard user != nil || tunnels || preproxy != nil || schemes != nil else { return writer.string(url) }
         writer.beginObject()
         writer.member("url", url)
         if let user {
             writer.member("username", user)
             writer.member("password", password)
         }
+        if let schemes { writer.member("schemes", schemes) }
         if tunnels { writer.member("tunnel", true) }
         writer.member("preproxy", preproxy)
         writer.endObject()
@@ -78,6 +80,11 @@ extension Option where Arguments == RequestArguments {
             ) { $0.proxy.proxy = $1 },
             Option("--proxy-user", short: "U", takes: "USER:PASSWORD", "the user and the password for the proxy") {
                 (arguments, value) throws(UsageError) in try arguments.proxy.setUser(value)
+            },
+            Option("--proxy-basic", "send them at once (the default)") { $0.proxy.schemes = nil },
+            Option("--proxy-digest", "use Digest authentication at the proxy") { $0.proxy.schemes = ["digest"] },
+            Option("--proxy-anyauth", "use the strongest scheme that the proxy offers") {
+                $0.proxy.schemes = ["basic", "digest"]
             },
             Option("--proxytunnel", short: "p", "use a tunnel through an HTTP proxy for http URLs too") {
                 $0.proxy.tunnels = true

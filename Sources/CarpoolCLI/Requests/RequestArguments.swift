@@ -143,7 +143,7 @@ extension Option where Arguments == RequestArguments {
     /// again with each further one.
     static func ofRequest(_ own: [Option]) -> [Option] {
         var options = own
-        options.reserveCapacity(88)
+        options.reserveCapacity(92)
         options += beforeSending
         options += trust
         options += ofConnection

@@ -40,8 +40,7 @@ extension EasyHandle {
     ///   - allowsHTTP2: whether the connection may agree on HTTP/2.
     init?(_ request: TransportRequest, isDecoding: Bool, allowsHTTP2: Bool, configuration: TransportConfiguration) {
         self.init(
-            fields: request.authorization.map { request.fields + [$0] } ?? request.fields,
-            sendsHost: request.differentHost != nil,
+            fields: request.sentFields, sendsHost: request.differentHost != nil,
             defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(request, configuration)

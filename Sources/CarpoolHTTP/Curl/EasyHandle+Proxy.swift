@@ -3,7 +3,8 @@ internal import CCurl
 /// The options of a proxy.
 extension EasyHandle {
     /// Sets the proxy through which the connection is made.
-    func setProxy(_ proxy: Proxy) {
+    /// - Parameter isTunnel: whether the proxy gets a CONNECT, and not the request.
+    func setProxy(_ proxy: Proxy, isTunnel: Bool) {
         set(CURLOPT_PROXY, text: proxy.description)
         // Else a variable of the daemon's environment would decide.
         set(CURLOPT_NOPROXY, text: "")
@@ -12,8 +13,9 @@ extension EasyHandle {
         if proxy.tunnelsEverything { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         // Not GSSAPI, whose tickets belong to the daemon's user.
         set(CURLOPT_SOCKS5_AUTH, EasyHandle.basic)
-        set(CURLOPT_PROXYAUTH, EasyHandle.basic)
-        if let credential = proxy.credential {
+        set(CURLOPT_PROXYAUTH, proxy.schemes.reduce(0) { $0 | $1.curlNumber })
+        // A challenge to the request itself is answered with another request: libcurl would send a body twice.
+        if let credential = proxy.credential, isTunnel || proxy.schemes == [.basic] {
             set(CURLOPT_PROXYUSERNAME, text: credential.user)
             set(CURLOPT_PROXYPASSWORD, text: credential.password)
         }
@@ -30,6 +32,16 @@ extension EasyHandle {
     }
 
     private static let basic = CCurl_auth_basic
+}
+
+extension Proxy.Scheme {
+    /// libcurl's number.
+    fileprivate var curlNumber: Int {
+        switch self {
+        case .basic: CCurl_auth_basic
+        case .digest: CCurl_auth_digest
+        }
+    }
 }
 
 extension Proxy {

@@ -27,7 +27,7 @@ extension CurlTransfer {
             easy.setVersions(request.partition.tls)
         }
         if let proxy = request.partition.proxy {
-            easy.setProxy(proxy)
+            easy.setProxy(proxy, isTunnel: proxy.sharedOrigin(for: request.url.origin) == nil)
             if proxy.kind == .https { easy.setProxyTrust(store: authorities, configuration) }
         }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }

@@ -128,7 +128,7 @@ public final class RawStreamPool: ReadinessHandler {
         }
         if let addresses = stream.settings?.values.addresses { stream.easy.setAddresses(addresses) }
         if let proxy = stream.settings?.values.proxy {
-            stream.easy.setProxy(proxy)
+            stream.easy.setProxy(proxy, isTunnel: true)
             if !proxy.kind.isSOCKS { stream.easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         }
         return curl_multi_add_handle(raw, stream.easy.raw) == CURLM_OK

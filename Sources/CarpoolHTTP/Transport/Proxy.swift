@@ -37,6 +37,14 @@ public final class Proxy: Hashable, Sendable {
         }
     }
 
+    /// A scheme of authentication of an HTTP proxy.
+    public enum Scheme: String, Sendable {
+        /// User and password as they are.
+        case basic
+        /// A hash of user, password and a value of the proxy.
+        case digest
+    }
+
     /// The protocol.
     public let kind: Kind
     /// The host in lower case, an IPv6 address in brackets.
@@ -45,6 +53,8 @@ public final class Proxy: Hashable, Sendable {
     public let port: UInt16
     /// The credential that the proxy gets; `nil` for none.
     public let credential: Credential?
+    /// The schemes with which an HTTP proxy may get it. Basic alone is sent without a challenge.
+    public let schemes: Set<Scheme>
     /// Whether requests for `http` URLs use a tunnel (CONNECT) too. With SOCKS every connection is one.
     public let tunnelsEverything: Bool
     /// The SOCKS proxy through which an HTTP proxy is reached; `nil` for none.
@@ -52,9 +62,10 @@ public final class Proxy: Hashable, Sendable {
 
     /// Makes a proxy from its parts.
     public init(
-        kind: Kind, host: String, port: UInt16, credential: Credential? = nil, tunnelsEverything: Bool = false,
-        preproxy: Proxy? = nil
+        kind: Kind, host: String, port: UInt16, credential: Credential? = nil, schemes: Set<Scheme> = [.basic],
+        tunnelsEverything: Bool = false, preproxy: Proxy? = nil
     ) {
+        self.schemes = schemes
         self.kind = kind
         self.host = host
         self.port = port
@@ -68,7 +79,7 @@ public final class Proxy: Hashable, Sendable {
 
     /// The origin of the proxy itself, if requests for an origin go to it as they are, so that its connections serve
     /// every such origin; `nil` if each connection is a tunnel to one origin.
-    func sharedOrigin(for origin: Origin) -> Origin? {
+    public func sharedOrigin(for origin: Origin) -> Origin? {
         guard !kind.isSOCKS, !tunnelsEverything, origin.scheme == "http" else { return nil }
         return Origin(scheme: "http", host: host, port: port)
     }
@@ -77,7 +88,7 @@ public final class Proxy: Hashable, Sendable {
     public static func == (a: Proxy, b: Proxy) -> Bool {
         a === b
             || a.kind == b.kind && a.host == b.host && a.port == b.port && a.credential == b.credential
-                && a.tunnelsEverything == b.tunnelsEverything && a.preproxy == b.preproxy
+                && a.schemes == b.schemes && a.tunnelsEverything == b.tunnelsEverything && a.preproxy == b.preproxy
     }
 
     /// Hashes the members.

@@ -10,6 +10,8 @@ public struct TransportRequest {
     /// The `Authorization` field that is sent besides; `nil` for none. Not among `fields`, because it is for this hop
     /// alone and is never shown.
     public var authorization: HTTPField?
+    /// The `Proxy-Authorization` field for a proxy that gets the request as it is; `nil` for none.
+    public var proxyAuthorization: HTTPField?
     /// The body.
     public var body: RequestBody = .none
     /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most
@@ -70,6 +72,12 @@ extension TransportRequest {
         let origin = url.origin
         let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
         return host == "\(origin.host):\(origin.port)" || isDefault && host == origin.host ? nil : host
+    }
+
+    /// The fields that are sent: also those that are never shown.
+    var sentFields: [HTTPField] {
+        guard authorization != nil || proxyAuthorization != nil else { return fields }
+        return fields + [authorization, proxyAuthorization].compactMap { $0 }
     }
 
     /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.

@@ -47,6 +47,12 @@ extension JSONSchema {
                 .optional("username", .string(maxBytes: 1_024), "The user, in place of the URL's."),
                 .optional("password", .string(maxBytes: 1_024), "The password. It is never returned."),
                 .optional(
+                    "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
+                    """
+                    The schemes with which an HTTP proxy may get user and password. `["basic"]` sends them at once; with `digest` the proxy \
+                    is asked first.
+                    """, default: "[\"basic\"]"),
+                .optional(
                     "tunnel", .boolean, "Whether an HTTP proxy makes a tunnel (CONNECT) for `http` URLs too.",
                     default: "false"),
                 .optional("preproxy", proxyURL, "The URL of a SOCKS proxy through which an HTTP proxy is reached."),

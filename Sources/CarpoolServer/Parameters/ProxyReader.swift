@@ -24,7 +24,7 @@ enum ProxyReader {
         guard let json else { return nil }
         guard json.kind == .object else {
             let text = json.string ?? ""
-            return text.isEmpty ? nil : proxy(try address(text, path: path), nil, tunnels: false, nil)
+            return text.isEmpty ? nil : proxy(try address(text, path: path), nil, [.basic], tunnels: false, nil)
         }
         let url = json["url"]?.string ?? ""
         guard !url.isEmpty else {
@@ -33,16 +33,24 @@ enum ProxyReader {
         let address = try address(url, path: "\(path).url")
         let tunnels = json["tunnel"]?.bool ?? false
         return proxy(
-            address, try credential(json, of: address, path: path), tunnels: tunnels && !address.kind.isSOCKS,
+            address, try credential(json, of: address, path: path), schemes(json["schemes"]),
+            tunnels: tunnels && !address.kind.isSOCKS,
             try preproxy(json["preproxy"]?.string, of: address, path: "\(path).preproxy"))
     }
 
+    private static func schemes(_ json: JSON?) -> Set<Proxy.Scheme> {
+        let names = (0..<(json?.count ?? 0)).compactMap { json?[index: $0]?.string }
+        let schemes = Set(names.compactMap(Proxy.Scheme.init(rawValue:)))
+        return schemes.isEmpty ? [.basic] : schemes
+    }
+
     private static func proxy(
-        _ address: Proxy.Address, _ credential: Proxy.Credential?, tunnels: Bool, _ preproxy: Proxy?
+        _ address: Proxy.Address, _ credential: Proxy.Credential?, _ schemes: Set<Proxy.Scheme>, tunnels: Bool,
+        _ preproxy: Proxy?
     ) -> Proxy {
         Proxy(
             kind: address.kind, host: address.host, port: address.port, credential: credential ?? address.credential,
-            tunnelsEverything: tunnels, preproxy: preproxy)
+            schemes: schemes, tunnelsEverything: tunnels, preproxy: preproxy)
     }
 
     private static let urlForm = "[scheme://][user:password@]host[:port], such as http://proxy.example.com:3128"
@@ -82,7 +90,7 @@ enum ProxyReader {
                 path: path, message: "not a SOCKS proxy before an HTTP proxy",
                 expected: "the URL of a SOCKS proxy, and an HTTP or HTTPS proxy behind it")
         }
-        return proxy(first, nil, tunnels: false, nil)
+        return proxy(first, nil, [.basic], tunnels: false, nil)
     }
 
     private static func exceptions(_ json: JSON?, path: String) throws(RPCError) -> ProxyExceptions {

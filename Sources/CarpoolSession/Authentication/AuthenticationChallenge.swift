@@ -39,7 +39,7 @@ public struct AuthenticationChallenge: Equatable, Sendable {
         for challenge in head.fields.all("www-authenticate").flatMap(ChallengeList.parse) {
             guard let method = Method(challenge.scheme) else { continue }
             let hasOwn = request.fields.contains { $0.hasName("authorization") }
-            self.init(method, challenge, to: request.url, previousFailureCount: hasOwn ? 1 : 0)
+            self.init(method, challenge, of: request.url.origin, previousFailureCount: hasOwn ? 1 : 0)
             return
         }
         return nil
@@ -47,12 +47,12 @@ public struct AuthenticationChallenge: Equatable, Sendable {
 
     /// A challenge of a response (RFC 9110, section 11.6.1).
     init(
-        _ method: Method, _ challenge: ChallengeList.Challenge, to url: HTTPURL, previousFailureCount: Int
+        _ method: Method, _ challenge: ChallengeList.Challenge, of origin: Origin, previousFailureCount: Int
     ) {
         self.method = method
         self.previousFailureCount = previousFailureCount
-        host = url.origin.host
-        port = Int(url.origin.port)
+        host = origin.host
+        port = Int(origin.port)
         realm = challenge.parameters.first { $0.name == "realm" }?.value
     }
 }

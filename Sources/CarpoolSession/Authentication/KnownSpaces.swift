@@ -26,23 +26,24 @@ struct KnownSpaces {
     private static let maximumBytes = 1_024
 
     /// What authenticates a request without a challenge; `nil` if nothing is known.
-    func answer(for url: HTTPURL, _ credential: PasswordCredential) -> RequestAuthentication.Answer? {
-        switch spaces[Key(origin: url.origin, credential: credential)] {
+    func answer(
+        at origin: Origin, _ target: String, _ credential: PasswordCredential
+    ) -> RequestAuthentication.Answer? {
+        switch spaces[Key(origin: origin, credential: credential)] {
         case nil: return nil
         case .digest(let session): return .digest(session)
         case .basic(let realm, let paths):
-            let path = url.requestTarget
-            return paths.contains { path.hasPrefix($0) } ? .basic(credential, realm: realm) : nil
+            return paths.contains { target.hasPrefix($0) } ? .basic(credential, realm: realm) : nil
         }
     }
 
     /// Remembers that a credential was accepted.
-    mutating func remember(_ answer: RequestAuthentication.Answer, for url: HTTPURL) {
-        let key = Key(origin: url.origin, credential: answer.credential)
+    mutating func remember(_ answer: RequestAuthentication.Answer, at origin: Origin, _ target: String) {
+        let key = Key(origin: origin, credential: answer.credential)
         switch answer {
         case .digest(let session): add(.digest(session), at: key)
         case .basic(_, let realm):
-            let target = url.requestTarget.prefix { $0 != "?" }
+            let target = target.prefix { $0 != "?" }
             let path = String(target[...(target.lastIndex(of: "/") ?? target.startIndex)])
             guard path.utf8.count <= KnownSpaces.maximumBytes, realm.utf8.count <= KnownSpaces.maximumBytes else {
                 return
@@ -58,8 +59,8 @@ struct KnownSpaces {
     }
 
     /// Forgets a credential that was refused.
-    mutating func forget(_ credential: PasswordCredential, for url: HTTPURL) {
-        let key = Key(origin: url.origin, credential: credential)
+    mutating func forget(_ credential: PasswordCredential, at origin: Origin) {
+        let key = Key(origin: origin, credential: credential)
         guard spaces.removeValue(forKey: key) != nil else { return }
         keys.removeAll { $0 == key }
     }

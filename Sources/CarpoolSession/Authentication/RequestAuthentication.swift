@@ -1,4 +1,4 @@
-/// How a task has authenticated so far.
+/// How a task has authenticated so far, at the origin and at a proxy that gets its requests as they are.
 struct RequestAuthentication {
     /// What authenticates a hop.
     enum Answer {
@@ -29,13 +29,19 @@ struct RequestAuthentication {
         }
     }
 
-    var sent = Sent.nothing
-    /// The answer that the next hop sends.
-    var pending: Answer?
-    /// How often a credential was refused.
-    var failures = 0
-    /// How often a nonce was too old.
-    var staleAnswers = 0
+    /// How it has authenticated at one server.
+    struct Progress {
+        var sent = Sent.nothing
+        /// The answer that the next hop sends.
+        var pending: Answer?
+        /// How often a credential was refused.
+        var failures = 0
+        /// How often a nonce was too old.
+        var staleAnswers = 0
+    }
+
+    var origin = Progress()
+    var proxy = Progress()
     /// The hops that were challenged, which are no redirects.
     var challengedHops = 0
 

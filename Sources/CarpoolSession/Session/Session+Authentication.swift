@@ -2,60 +2,84 @@ internal import CarpoolHTTP
 
 // Authentication with a user and a password (§2.10): a challenge is answered by another hop of the same task.
 extension Session {
-    /// The credential that a hop may use; `nil` for none. A request's own is for the origin of its URL.
-    private func credential(for hop: TransportRequest, of request: Request) -> PasswordCredential? {
-        guard let credential = request.parameters.credential,
-            let first = request.attempts.last?.request?.url.origin, first == hop.url.origin
-        else { return nil }
-        return credential
-    }
-
-    /// Sets the `Authorization` field of a hop: the answer to a challenge, or what is known to be accepted.
-    func authorize(_ hop: inout TransportRequest, for request: Request) {
-        guard request.parameters.credential != nil else { return }
-        hop.authorization = nil
-        request.authentication.sent = .nothing
-        guard !hop.fields.contains(where: { $0.hasName("authorization") }) else { return }
-        if let answer = request.authentication.pending {
-            request.authentication.pending = nil
-            request.authentication.sent = .answer(answer)
-            hop.authorization = value(of: answer, for: hop)
-        } else if let credential = credential(for: hop, of: request) {
-            let known = knownSpaces.answer(for: hop.url, credential)
-            guard let answer = known ?? (credential.isPreemptive ? .basic(credential, realm: "") : nil) else { return }
-            request.authentication.sent = .unasked(answer)
-            hop.authorization = value(of: answer, for: hop)
+    /// The credential that a hop may use at a server; `nil` for none. A request's own is for the origin of its URL.
+    private func credential(
+        at server: ChallengingServer, for hop: TransportRequest, of request: Request
+    ) -> PasswordCredential? {
+        switch server {
+        case .origin:
+            guard let credential = request.parameters.credential,
+                let first = request.attempts.last?.request?.url.origin, first == hop.url.origin,
+                !hop.fields.contains(where: { $0.hasName("authorization") })
+            else { return nil }
+            return credential
+        case .proxy:
+            // Basic alone is sent by libcurl.
+            guard let proxy = hop.partition.proxy, proxy.schemes != [.basic], let known = proxy.credential,
+                proxy.sharedOrigin(for: hop.url.origin) != nil
+            else { return nil }
+            let schemes = proxy.schemes.compactMap { PasswordCredential.Scheme(rawValue: $0.rawValue) }
+            return PasswordCredential(user: known.user, password: known.password, schemes: Set(schemes))
         }
     }
 
-    private func value(of answer: RequestAuthentication.Answer, for hop: TransportRequest) -> HTTPField? {
+    /// Sets the fields that authenticate a hop: answers to challenges, or what is known to be accepted.
+    func authorize(_ hop: inout TransportRequest, for request: Request) {
+        if request.parameters.credential != nil { hop.authorization = answer(to: .origin, for: hop, of: request) }
+        if hop.partition.proxy != nil { hop.proxyAuthorization = answer(to: .proxy, for: hop, of: request) }
+    }
+
+    private func answer(
+        to server: ChallengingServer, for hop: TransportRequest, of request: Request
+    ) -> HTTPField? {
+        let pending = request.authentication[keyPath: server.progress].pending
+        request.authentication[keyPath: server.progress].pending = nil
+        request.authentication[keyPath: server.progress].sent = .nothing
+        guard let credential = credential(at: server, for: hop, of: request), let origin = server.origin(for: hop)
+        else { return nil }
+        if let pending {
+            request.authentication[keyPath: server.progress].sent = .answer(pending)
+            return field(pending, at: server, for: hop)
+        }
+        let known = knownSpaces.answer(at: origin, hop.url.requestTarget, credential)
+        guard let answer = known ?? (credential.isPreemptive ? .basic(credential, realm: "") : nil) else { return nil }
+        request.authentication[keyPath: server.progress].sent = .unasked(answer)
+        return field(answer, at: server, for: hop)
+    }
+
+    private func field(
+        _ answer: RequestAuthentication.Answer, at server: ChallengingServer, for hop: TransportRequest
+    ) -> HTTPField? {
         let value: String? =
             switch answer {
             case .basic(let credential, _): credential.basicValue
             case .digest(let session):
                 session.value(method: hop.method.rawValue, target: hop.url.requestTarget, body: hop.body)
             }
-        return value.flatMap { try? HTTPField(name: "Authorization", value: $0) }
+        return value.flatMap { server.field($0) }
     }
 
-    /// Handles a response with the status 401. Returns whether the challenge is answered by another hop.
-    func answerChallenge(_ head: ResponseHead, to sent: TransportRequest, for request: Request) -> Bool {
-        let challenges = head.fields.all("www-authenticate").flatMap(ChallengeList.parse)
-        let credential = credential(for: sent, of: request)
-        let best = credential.flatMap { Session.best(of: challenges, for: $0, sent.body) }
-        countFailure(best?.digest, of: request, sent.url)
-        let count = request.authentication.failures
-        if let challenge = best.flatMap({ best in
+    /// Handles a response that asks for a credential. Returns whether the challenge is answered by another hop.
+    func answerChallenge(
+        of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
+    ) -> Bool {
+        let credential = credential(at: server, for: sent, of: request)
+        let best = credential.flatMap {
+            Session.best(of: head.fields.all(server.challengeField).flatMap(ChallengeList.parse), for: $0, sent.body)
+        }
+        let origin = server.origin(for: sent) ?? sent.url.origin
+        countFailure(best?.digest, at: server, origin, of: request)
+        let failures = request.authentication[keyPath: server.progress].failures
+        let shown = best.flatMap { best in
             AuthenticationChallenge.Method(best.challenge.scheme).map {
-                AuthenticationChallenge($0, best.challenge, to: sent.url, previousFailureCount: count)
+                AuthenticationChallenge($0, best.challenge, of: origin, previousFailureCount: failures)
             }
-        }) ?? AuthenticationChallenge(head, to: sent) {
+        }
+        if let challenge = shown ?? AuthenticationChallenge(head, to: sent) {
             notify(.taskDidReceiveChallenge(challenge), of: request)
         }
-        guard count == 0, let best, canSendAgain(sent, request),
-            !sent.fields.contains(where: { $0.hasName("authorization") }), request.state != .cancelled
-        else { return false }
-        request.authentication.pending = best.answer
+        guard failures == 0, let best, canSendAgain(sent, request), request.state != .cancelled else { return false }
+        request.authentication[keyPath: server.progress].pending = best.answer
         request.authentication.challengedHops += 1
         request.redirection = .follow(sent)
         return true
@@ -66,30 +90,37 @@ extension Session {
     }
 
     /// Counts a credential that was refused. An old nonce, and one of another task, say nothing about it.
-    private func countFailure(_ next: DigestChallenge?, of request: Request, _ url: HTTPURL) {
-        guard let answer = request.authentication.sent.answer else { return }
+    private func countFailure(
+        _ next: DigestChallenge?, at server: ChallengingServer, _ origin: Origin, of request: Request
+    ) {
+        var progress = request.authentication[keyPath: server.progress]
+        defer { request.authentication[keyPath: server.progress] = progress }
+        guard let answer = progress.sent.answer else { return }
         if let next, next.isStale, case .digest = answer {
-            request.authentication.staleAnswers += 1
-            if request.authentication.staleAnswers <= RequestAuthentication.maximumStaleAnswers { return }
+            progress.staleAnswers += 1
+            if progress.staleAnswers <= RequestAuthentication.maximumStaleAnswers { return }
         }
-        knownSpaces.forget(answer.credential, for: url)
-        if case .unasked(.digest) = request.authentication.sent { return }
-        if case .unasked(.basic) = request.authentication.sent, next != nil { return }
-        request.authentication.failures += 1
+        knownSpaces.forget(answer.credential, at: origin)
+        if case .unasked(.digest) = progress.sent { return }
+        if case .unasked(.basic) = progress.sent, next != nil { return }
+        progress.failures += 1
     }
 
-    /// A response has another status than 401: the credential, if one was sent, was accepted.
-    func acceptedCredential(_ head: ResponseHead, to sent: TransportRequest, for request: Request) {
-        guard let answer = request.authentication.sent.answer else { return }
+    /// A response is no challenge of a server: the credential, if one was sent there, was accepted.
+    func acceptedCredential(
+        at server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
+    ) {
+        let progress = request.authentication[keyPath: server.progress]
+        guard let answer = progress.sent.answer, let origin = server.origin(for: sent) else { return }
         if case .digest(let session) = answer,
-            let information = head.fields.first("authentication-info").flatMap({
+            let information = head.fields.first(server.informationField).flatMap({
                 ChallengeList.parse("Digest \($0)").first
             }), let nonce = information.parameters.first(where: { $0.name == "nextnonce" })?.value
         {
             session.use(nextNonce: nonce)
         }
-        if case .unasked(.basic) = request.authentication.sent { return }
-        knownSpaces.remember(answer, for: sent.url)
+        if case .unasked(.basic) = progress.sent { return }
+        knownSpaces.remember(answer, at: origin, sent.url.requestTarget)
     }
 
     private struct Candidate {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -28,6 +29,9 @@ https_port 127.0.0.1:{secure} name=secure tls-cert={certificate.chain} tls-key={
 auth_param basic program /usr/lib/squid/basic_ncsa_auth {directory}/users
 auth_param basic realm proxy
 auth_param basic credentialsttl 1 hour
+auth_param digest program /usr/lib/squid/digest_file_auth -c {directory}/digests
+auth_param digest realm proxy
+auth_param digest nonce_strictness on
 acl basic myportname basic
 acl user proxy_auth REQUIRED
 acl refused port 9
@@ -53,7 +57,7 @@ cache_effective_user {user}
 
 
 class Squid:
-    """A squid with a port for everybody, one that requires a user, and one with TLS. Resolves `only.squid` itself."""
+    """A squid with three ports: for everybody, for users (Basic or Digest), and with TLS. It resolves `only.squid`."""
 
     def __init__(self, directory: Path, certificate: Certificate) -> None:
         self.directory = directory
@@ -63,6 +67,11 @@ class Squid:
         user = "proxy" if root else pwd.getpwuid(os.getuid()).pw_name
         lines = [f"{name}:{_crypted(password)}\n" for name, password in [(USER, PASSWORD), (OTHER, OTHER_PASSWORD)]]
         (directory / "users").write_text("".join(lines))
+        digests = [
+            f"{name}:proxy:{hashlib.md5(f'{name}:proxy:{password}'.encode()).hexdigest()}\n"
+            for name, password in [(USER, PASSWORD), (OTHER, OTHER_PASSWORD)]
+        ]
+        (directory / "digests").write_text("".join(digests))
         (directory / "hosts").write_text("127.0.0.1 localhost only.squid\n")
         configuration = directory / "squid.conf"
         configuration.write_text(

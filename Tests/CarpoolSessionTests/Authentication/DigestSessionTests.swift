@@ -88,24 +88,38 @@ struct DigestSessionTests {
 struct KnownSpacesTests {
     private let credential = PasswordCredential(user: "a", password: "b")
 
+    private func remember(_ url: String, in spaces: inout KnownSpaces) throws {
+        let url = try HTTPURL(url)
+        spaces.remember(.basic(credential, realm: "r"), at: url.origin, url.requestTarget)
+    }
+
+    private func isKnown(_ url: String, in spaces: KnownSpaces) throws -> Bool {
+        let url = try HTTPURL(url)
+        return spaces.answer(at: url.origin, url.requestTarget, credential) != nil
+    }
+
     @Test("The oldest space is forgotten, and the oldest path")
     func limits() throws {
         var spaces = KnownSpaces()
-        for number in 0..<65 {
-            spaces.remember(.basic(credential, realm: "r"), for: try HTTPURL("http://h\(number)/"))
-        }
-        #expect(spaces.answer(for: try HTTPURL("http://h0/"), credential) == nil)
-        #expect(spaces.answer(for: try HTTPURL("http://h1/"), credential) != nil)
-        for number in 0..<17 {
-            spaces.remember(.basic(credential, realm: "r"), for: try HTTPURL("http://p/\(number)/x"))
-        }
-        #expect(spaces.answer(for: try HTTPURL("http://p/0/y"), credential) == nil)
-        #expect(spaces.answer(for: try HTTPURL("http://p/16/y?z"), credential) != nil)
-        #expect(spaces.answer(for: try HTTPURL("https://p/16/y"), credential) == nil)
-        spaces.remember(.basic(credential, realm: "r"), for: try HTTPURL("http://p/x"))
-        #expect(spaces.answer(for: try HTTPURL("http://p/0/y"), credential) != nil)
-        spaces.forget(credential, for: try HTTPURL("http://p/"))
-        #expect(spaces.answer(for: try HTTPURL("http://p/"), credential) == nil)
+        for number in 0..<65 { try remember("http://h\(number)/", in: &spaces) }
+        #expect(try !isKnown("http://h0/", in: spaces))
+        #expect(try isKnown("http://h1/", in: spaces))
+        for number in 0..<17 { try remember("http://p/\(number)/x", in: &spaces) }
+        #expect(try !isKnown("http://p/0/y", in: spaces))
+        #expect(try isKnown("http://p/16/y?z", in: spaces))
+        #expect(try !isKnown("https://p/16/y", in: spaces))
+        try remember("http://p/x", in: &spaces)
+        #expect(try isKnown("http://p/0/y", in: spaces))
+        spaces.forget(credential, at: try HTTPURL("http://p/").origin)
+        #expect(try !isKnown("http://p/", in: spaces))
+    }
+
+    @Test("A long path is not remembered")
+    func longPaths() throws {
+        var spaces = KnownSpaces()
+        let path = "http://h/\(String(repeating: "a", count: 2_000))/"
+        try remember(path, in: &spaces)
+        #expect(try !isKnown(path, in: spaces))
     }
 }
 

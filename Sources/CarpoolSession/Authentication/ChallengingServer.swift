@@ -1,0 +1,35 @@
+internal import CarpoolHTTP
+
+/// The server that asks for a credential: the origin (401), or a proxy that gets the request as it is (407).
+enum ChallengingServer {
+    case origin
+    case proxy
+
+    /// The server that a status comes from; `nil` if it is no challenge.
+    init?(status: Int) {
+        switch status {
+        case 401: self = .origin
+        case 407: self = .proxy
+        default: return nil
+        }
+    }
+
+    /// The name of the field with the challenges.
+    var challengeField: StaticString { self == .origin ? "www-authenticate" : "proxy-authenticate" }
+    /// The name of the field with the next nonce.
+    var informationField: StaticString { self == .origin ? "authentication-info" : "proxy-authentication-info" }
+    /// How a task has authenticated there.
+    var progress: WritableKeyPath<RequestAuthentication, RequestAuthentication.Progress> {
+        self == .origin ? \.origin : \.proxy
+    }
+
+    /// The field with an answer; `nil` if it has control characters.
+    func field(_ value: String) -> HTTPField? {
+        self == .origin ? try? HTTPField(name: "Authorization", value: value) : .proxyAuthorization(value)
+    }
+
+    /// The origin of the server itself; `nil` if the hop does not go to such a proxy.
+    func origin(for hop: TransportRequest) -> Origin? {
+        self == .origin ? hop.url.origin : hop.partition.proxy?.sharedOrigin(for: hop.url.origin)
+    }
+}
