@@ -57,6 +57,13 @@ def test_a_turn_is_shorter_by_the_time_in_which_the_host_stopped_its_processor(
     assert remaining(figures, LONGEST_US, stops) == count
 
 
+def test_a_thread_of_a_real_time_priority_waits_and_is_stopped_at_different_times() -> None:
+    figures, stops = loop((1_000_000, 140_000, 40_000)), [(1, 900_000, 960_000)]
+    assert remaining(figures, LONGEST_US, stops) == 1
+    assert remaining(figures, LONGEST_US, stops, is_preferred=True) == 0
+    assert remaining(figures, LONGEST_US, [(0, 900_000, 960_000)], is_preferred=True) == 1
+
+
 def test_the_witness_sees_a_processor_that_it_cannot_use() -> None:
     processor = min(os.sched_getaffinity(0))
     witness().stops()

@@ -24,24 +24,34 @@ def waited_us(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1]) // 1_000
 
 
-def prefer(pid: int) -> None:
+def near(loop: dict[str, Any], stops: list[Stop]) -> list[Stop]:
+    """The times in which a processor stood still that touch a long turn."""
+    turns = [(turn["end_us"] - turn["wall_us"], turn["end_us"]) for turn in loop.get("long_turns", [])]
+    return [stop for stop in stops if any(stop[1] < end and begin < stop[2] for begin, end in turns)]
+
+
+def prefer(pid: int) -> bool:
     """Give the daemon's first thread a real-time priority, so that no other program takes its processor in a turn.
 
-    A time in which the host had stopped the processor is then part of a turn, and never of its waiting.
+    It then waits only where the kernel gives the other threads their twentieth of a second.
     """
     policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
-    with contextlib.suppress(PermissionError):
+    try:
         os.sched_setscheduler(pid, policy, os.sched_param(1))
+    except PermissionError:
+        return False
+    return True
 
 
 class LongTurnError(AssertionError):
     """A turn that took too long."""
 
 
-def remaining(loop: dict[str, Any], bound: int, stops: list[Stop]) -> int:
+def remaining(loop: dict[str, Any], bound: int, stops: list[Stop], *, is_preferred: bool = False) -> int:
     """How many turns are longer than the bound without the time in which the host had stopped their processor.
 
-    A time is subtracted once, if both the kernel and the witness have seen it.
+    If the thread had no real-time priority, it may have waited for its processor while the host had stopped that: then
+    the time is subtracted once.
     """
     if loop["longest_turn_us"] <= bound:
         return 0
@@ -50,12 +60,14 @@ def remaining(loop: dict[str, Any], bound: int, stops: list[Stop]) -> int:
     if longest < loop["longest_turn_us"] or len(turns) == MOST_RECORDED:
         # Older ones are not recorded any more, or the daemon does not record them.
         return int(loop.get("measured_turns", 1))
-    return sum(_length(turn, stops) > bound for turn in turns)
+    return sum(_length(turn, stops, is_preferred=is_preferred) > bound for turn in turns)
 
 
-def _length(turn: dict[str, int], stops: list[Stop]) -> int:
+def _length(turn: dict[str, int], stops: list[Stop], *, is_preferred: bool) -> int:
     begin, end = turn["end_us"] - turn["wall_us"], turn["end_us"]
-    return turn["wall_us"] - max(turn["waited_us"], stopped_us(turn["processor"], begin, end, stops))
+    stopped = stopped_us(turn["processor"], begin, end, stops)
+    taken = turn["waited_us"] + stopped if is_preferred else max(turn["waited_us"], stopped)
+    return turn["wall_us"] - taken
 
 
 class Gauge:
@@ -64,10 +76,11 @@ class Gauge:
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
         self._waited = 0
+        self._is_preferred = False
 
     def reset(self) -> None:
         witness()
-        prefer(self._daemon.pid)
+        self._is_preferred = prefer(self._daemon.pid)
         self._waited = waited_us(self._daemon.pid)
         with self._daemon.wire() as wire, contextlib.suppress(RemoteError):
             wire.call("daemon.stats", reset=True)
@@ -81,10 +94,11 @@ class Gauge:
         stops = witness().stops()
         count = loop.get("measured_turns", 0)
         is_often_long = count >= ENOUGH and loop["p999_turn_us"] > MOST_US
-        if remaining(loop, LONGEST_US, stops) > 0:
-            raise LongTurnError(loop)
-        if is_often_long and remaining(loop, MOST_US, stops) > count // 1_000:
-            raise LongTurnError(loop)
+        preferred = self._is_preferred
+        if remaining(loop, LONGEST_US, stops, is_preferred=preferred) > 0:
+            raise LongTurnError(loop, near(loop, stops))
+        if is_often_long and remaining(loop, MOST_US, stops, is_preferred=preferred) > count // 1_000:
+            raise LongTurnError(loop, near(loop, stops))
         return loop
 
 
