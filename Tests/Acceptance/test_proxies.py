@@ -20,6 +20,7 @@ from origins.proxies import (
     OTHER,
     OTHER_PASSWORD,
     PASSWORD,
+    PERCENT,
     USER,
     Socks,
     Squid,
@@ -167,6 +168,23 @@ def test_digest_at_a_proxy(
         assert perform(client, origin.url, proxy=wrong)["response"]["status"] == 407
 
 
+def test_percent_signs_of_a_password_are_sent(client: carpool.Client, squid: Squid, origin: ScriptedOrigin) -> None:
+    name, password = PERCENT
+    server = {"url": f"http://127.0.0.1:{squid.basic}", "username": name, "password": password}
+    for has_tunnel in [False, True]:
+        proxy = {"all": {**server, "tunnel": has_tunnel}}
+        assert perform(client, f"{origin.url}/percent", proxy=proxy)["response"]["status"] == 200
+
+
+def test_an_environment_without_a_proxy_leaves_that_of_the_session(
+    client: carpool.Client, squid: Squid, origin: ScriptedOrigin
+) -> None:
+    client.create_session("proxied", {"proxy": f"http://127.0.0.1:{squid.plain}"})
+    for empty in [{"http": ""}, {"no_proxy": "*"}, {}]:
+        record = perform(client, origin.url, session="proxied", proxy={**empty, "environment": True})
+        assert "proxy" in hops(record)[0]
+
+
 def test_tunnels_of_two_users_are_not_shared(
     client: carpool.Client, squid: Squid, nginx: Nginx, authority: Authority
 ) -> None:
@@ -294,6 +312,8 @@ def test_a_proxy_that_is_not_there(client: carpool.Client, origin: ScriptedOrigi
         ({"all": {"url": "http://a", "username": "a\n"}}, "proxy.all.username"),
         ({"all": {"url": "socks5://a", "preproxy": "socks5://b"}}, "proxy.all.preproxy"),
         ({"all": {"url": "http://a", "preproxy": "http://b"}}, "proxy.all.preproxy"),
+        # libcurl would send it to the HTTP proxy, in place of that proxy's own.
+        ({"all": {"url": "http://a", "preproxy": "socks5://u:p@b"}}, "proxy.all.preproxy"),
         ({"all": "http://a", "no_proxy": ["*.a"]}, "proxy.no_proxy[0]"),
         ({"all": "http://a", "no_proxy": ["a", "10.0.0.0/33"]}, "proxy.no_proxy[1]"),
         ({"all": "http://a", "no_proxy": ["a:0"]}, "proxy.no_proxy[0]"),

@@ -106,9 +106,9 @@ def test_the_codes_of_socks(client: carpool.Client, socks: Socks, nginx: Nginx) 
 def test_an_http_proxy_behind_a_socks_proxy(
     client: carpool.Client, socks: Socks, squid: Squid, origin: ScriptedOrigin
 ) -> None:
-    preproxy = f"socks5h://{USER}:{PASSWORD}@127.0.0.1:{socks.basic}"
-    proxy = {"all": {"url": f"http://127.0.0.1:{squid.plain}", "preproxy": preproxy}}
+    preproxy = f"socks5h://127.0.0.1:{socks.plain}"
+    proxy = {"all": {"url": f"http://{USER}:{PASSWORD}@127.0.0.1:{squid.basic}", "preproxy": preproxy}}
     record = perform(client, f"{origin.url}/behind", proxy=proxy)
     assert record["outcome"]["ok"]
-    assert hops(record)[0]["remote"] == f"127.0.0.1:{socks.basic}"
-    assert len(squid.log("/behind", 1)) == 1
+    assert hops(record)[0]["remote"] == f"127.0.0.1:{socks.plain}"
+    assert squid.log("/behind", 1)[0][3] == USER

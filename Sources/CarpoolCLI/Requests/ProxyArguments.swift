@@ -29,16 +29,18 @@ struct ProxyArguments: Equatable {
             writer.endObject()
             return
         }
-        let found = proxy == nil ? ProxyArguments.variables(environment) : []
-        guard proxy != nil || !found.isEmpty else { return }
+        // By curl's rules: `http_proxy` only in lower case, because a CGI program has a variable `HTTP_PROXY` that its
+        // client chooses. One by one: a list of pairs is a type that costs more than the rest.
+        let anything = proxy == nil ? environment["all_proxy"] ?? environment["ALL_PROXY"] : nil
+        let http = proxy == nil ? environment["http_proxy"] ?? anything : nil
+        let https = proxy == nil ? environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? anything : nil
+        guard proxy != nil || http != nil || https != nil else { return }
         writer.key("proxy")
         writer.beginObject()
-        if let proxy {
-            write("all", proxy, to: &writer)
-        } else {
-            for (name, url) in found { write(name, url, to: &writer) }
-            writer.member("environment", true)
-        }
+        if let proxy { write("all", proxy, to: &writer) }
+        if let http { write("http", http, to: &writer) }
+        if let https { write("https", https, to: &writer) }
+        if proxy == nil { writer.member("environment", true) }
         writer.member("no_proxy", exceptions ?? environment["no_proxy"] ?? environment["NO_PROXY"])
         writer.endObject()
     }
@@ -56,17 +58,6 @@ struct ProxyArguments: Equatable {
         if tunnels { writer.member("tunnel", true) }
         writer.member("preproxy", preproxy)
         writer.endObject()
-    }
-
-    /// The proxies of the environment, by curl's rules: `http_proxy` only in lower case, because a CGI program has a
-    /// variable `HTTP_PROXY` that its client chooses.
-    private static func variables(_ environment: Environment) -> [(name: StaticString, url: String)] {
-        let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
-        let found: [(StaticString, String?)] = [
-            ("http", environment["http_proxy"] ?? all),
-            ("https", environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all),
-        ]
-        return found.compactMap { name, url in url.map { (name, $0) } }
     }
 }
 

@@ -16,10 +16,11 @@ extension EasyHandle {
         set(CURLOPT_PROXYAUTH, proxy.schemes.reduce(0) { $0 | $1.curlNumber })
         // A challenge to the request itself is answered with another request: libcurl would send a body twice.
         if let credential = proxy.credential, isTunnel || proxy.schemes == [.basic] {
-            set(CURLOPT_PROXYUSERNAME, text: credential.user)
-            set(CURLOPT_PROXYPASSWORD, text: credential.password)
+            set(CURLOPT_PROXYUSERNAME, text: EasyHandle.given(credential.user))
+            set(CURLOPT_PROXYPASSWORD, text: EasyHandle.given(credential.password))
         }
-        if let preproxy = proxy.preproxy { set(CURLOPT_PRE_PROXY, text: preproxy.urlWithCredential) }
+        // Without a credential: libcurl would send it to the HTTP proxy, in place of that proxy's own.
+        if let preproxy = proxy.preproxy { set(CURLOPT_PRE_PROXY, text: preproxy.description) }
     }
 
     /// Sets how the certificate of an HTTPS proxy is verified: by its host and by these authorities.
@@ -29,9 +30,17 @@ extension EasyHandle {
         set(CURLOPT_PROXY_CAINFO, pointer: nil)
         if store == nil { set(CURLOPT_PROXY_CAINFO, text: configuration.authoritiesPath) }
         set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // An origin of the same host and port would resume the proxy's session, without its own certificate.
+        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
     }
 
     private static let basic = CCurl_auth_basic
+
+    /// A user or a password as libcurl takes it: 7.88.1 decodes percent signs.
+    private static func given(_ text: String) -> String {
+        guard CurlLibrary.profile == .http1, text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return text.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
+    }
 }
 
 extension Proxy.Scheme {
@@ -41,16 +50,5 @@ extension Proxy.Scheme {
         case .basic: CCurl_auth_basic
         case .digest: CCurl_auth_digest
         }
-    }
-}
-
-extension Proxy {
-    /// The URL of a SOCKS proxy with its credential, which libcurl takes only there.
-    fileprivate var urlWithCredential: String {
-        guard let credential else { return description }
-        func encoded(_ text: String) -> String {
-            text.utf8.reduce(into: "") { $0 += "%" + HexadecimalText.text([$1]) }
-        }
-        return "\(kind.rawValue)://\(encoded(credential.user)):\(encoded(credential.password))@\(host):\(port)"
     }
 }

@@ -33,9 +33,11 @@ struct ProxyOutcome {
             let reason = mapping.text.isEmpty ? "" : ": \(mapping.text)"
             return make(.proxyNotReachable, "the proxy \(name) does not answer\(reason)", mapping, isRetryable: true)
         case CURLE_PROXY: return socksError(mapping)
-        default:
-            guard isSecuringProxy, mapping.code != CURLE_OPERATION_TIMEDOUT else { return nil }
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM:
+            guard isSecuringProxy else { return nil }
             return make(.proxyNotSecure, "no TLS with the proxy \(name): \(mapping.text)", mapping)
+        default: return nil
         }
     }
 

@@ -11,7 +11,7 @@ extension CurlTransfer {
         metrics.endMicroseconds = now.microseconds(since: deadlines.start)
         metrics.queuedMicroseconds = (deadlines.admission ?? now).microseconds(since: deadlines.start)
         metrics.isReused = isReused
-        metrics.proxy = request.partition.proxy?.description
+        metrics.proxy = request.partition.proxy
         metrics.newConnectionReason = isReused ? nil : newConnectionReason
         metrics.decodedBodyBytes = decodedBytes
         guard case .running(let easy) = phase else { return metrics }

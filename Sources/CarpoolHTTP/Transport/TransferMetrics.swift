@@ -33,8 +33,8 @@ public struct TransferMetrics: Sendable {
     public var clientCertificate: ClientCertificate?
     /// Whether the server was verified, or evaluated; false if any server would have been accepted.
     public var isServerVerified = true
-    /// The proxy through which the connection was made, without its credential; `nil` without one.
-    public var proxy: String?
+    /// The proxy through which the connection was made; `nil` without one.
+    public var proxy: Proxy?
     /// The remote address of the connection, which is that of the proxy if there is one.
     public var remoteAddress: String?
     /// The remote port of the connection; 0 without a connection.

@@ -7,11 +7,8 @@ public struct TransportRequest {
     /// The fields in the order in which they are sent. The transport sets framing and hop-by-hop fields itself, and
     /// `Host` if there is none.
     public var fields: [HTTPField]
-    /// The `Authorization` field that is sent besides; `nil` for none. Not among `fields`, because it is for this hop
-    /// alone and is never shown.
-    public var authorization: HTTPField?
-    /// The `Proxy-Authorization` field for a proxy that gets the request as it is; `nil` for none.
-    public var proxyAuthorization: HTTPField?
+    /// The fields that are sent besides, for this hop alone; `nil` for none. They are never shown.
+    public var authentication: AuthenticationFields?
     /// The body.
     public var body: RequestBody = .none
     /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most
@@ -76,8 +73,8 @@ extension TransportRequest {
 
     /// The fields that are sent: also those that are never shown.
     var sentFields: [HTTPField] {
-        guard authorization != nil || proxyAuthorization != nil else { return fields }
-        return fields + [authorization, proxyAuthorization].compactMap { $0 }
+        guard let authentication else { return fields }
+        return fields + [authentication.origin, authentication.proxy].compactMap { $0 }
     }
 
     /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.
@@ -99,4 +96,19 @@ extension TransportRequest {
     /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the
     /// encoded bytes.
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
+}
+
+/// What authenticates a hop. An object, because every copy of a request has a reference to it, and few have one.
+public final class AuthenticationFields: Sendable {
+    /// `Authorization`, for the origin.
+    public let origin: HTTPField?
+    /// `Proxy-Authorization`, for a proxy that gets the request as it is.
+    public let proxy: HTTPField?
+
+    /// Makes them; `nil` if there is neither.
+    public init?(origin: HTTPField?, proxy: HTTPField?) {
+        guard origin != nil || proxy != nil else { return nil }
+        self.origin = origin
+        self.proxy = proxy
+    }
 }

@@ -85,6 +85,11 @@ enum ProxyReader {
     ) throws(RPCError) -> Proxy? {
         guard let text, !text.isEmpty else { return nil }
         let first = try self.address(text, path: path)
+        guard first.credential == nil else {
+            throw .invalidParams(
+                path: path, message: "a user and a password, which libcurl would send to the HTTP proxy too",
+                expected: "a SOCKS proxy that requires none")
+        }
         guard first.kind.isSOCKS, !address.kind.isSOCKS else {
             throw .invalidParams(
                 path: path, message: "not a SOCKS proxy before an HTTP proxy",

@@ -104,7 +104,9 @@ struct RequestParametersDecoder {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
         }
         if let proxy = source[.proxy] {
-            options.proxy.set(.some(try ProxyReader.settings(proxy, path: "\(path).proxy")))
+            let settings = try ProxyReader.settings(proxy, path: "\(path).proxy")
+            // An environment without a proxy is no wish for none.
+            if settings != nil || proxy["environment"]?.bool != true { options.proxy.set(.some(settings)) }
         }
         if let addresses = source[.addresses] {
             let socket = try unixSocket(addresses, path: "\(path).addresses", mayBePassed: !isOfSession)

@@ -104,7 +104,7 @@ extension RecordWriter {
             if !metrics.isServerVerified { writer.member("verified", false) }
             writer.endObject()
         }
-        if let proxy = metrics.proxy { writer.member("proxy", proxy) }
+        if let proxy = metrics.proxy { writer.member("proxy", proxy.description) }
         write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)
         write("local", metrics.localAddress, metrics.localPort, to: &writer)
         writer.member("request_header_bytes", metrics.requestHeaderBytes)

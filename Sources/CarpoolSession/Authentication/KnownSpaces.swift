@@ -19,7 +19,7 @@ struct KnownSpaces {
     private var keys: [Key] = []
 
     /// The most spaces; the oldest is forgotten first.
-    private static let maximumCount = 64
+    private static let maximumCount = 16
     /// The most paths of a space.
     private static let maximumPaths = 16
     /// The most bytes of a path and of a realm; longer ones are not remembered.

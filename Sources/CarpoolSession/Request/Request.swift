@@ -39,7 +39,12 @@ public final class Request: BodyOwner {
     /// The redirect decision for the head of the current hop.
     var redirection = RedirectHandler.Step.deliver
     /// How the present task has authenticated so far.
-    var authentication = RequestAuthentication()
+    var authentication: RequestAuthentication {
+        get { authenticated ?? RequestAuthentication() }
+        set { authenticated = newValue }
+    }
+    /// `nil` as long as nothing has authenticated: most requests have no credential.
+    private var authenticated: RequestAuthentication?
     /// Receives the body in place of ``body``; set before the request is resumed, and kept afterwards.
     var receiver: (any ResponseReceiver)?
     /// When progress of the body is reported, unless the request is a download.
@@ -195,7 +200,7 @@ extension Request {
         receiveThrottle = ReceiveThrottle()
         results = []
         redirection = .deliver
-        authentication = RequestAuthentication()
+        authenticated = nil
     }
 
     /// Pauses the body, and calls the completions that wait for the head.

@@ -25,8 +25,12 @@ extension Session {
 
     /// Sets the fields that authenticate a hop: answers to challenges, or what is known to be accepted.
     func authorize(_ hop: inout TransportRequest, for request: Request) {
-        if request.parameters.credential != nil { hop.authorization = answer(to: .origin, for: hop, of: request) }
-        if hop.partition.proxy != nil { hop.proxyAuthorization = answer(to: .proxy, for: hop, of: request) }
+        guard request.parameters.credential != nil || hop.partition.proxy?.credential != nil else {
+            // A hop to the proxy may have had one, and this one goes elsewhere.
+            return hop.authentication = nil
+        }
+        hop.authentication = AuthenticationFields(
+            origin: answer(to: .origin, for: hop, of: request), proxy: answer(to: .proxy, for: hop, of: request))
     }
 
     private func answer(

@@ -23,8 +23,10 @@ extension Session {
             if answerChallenge(head, to: transfer.request, for: request) { return }
             return accept(head, for: request)
         }
-        acceptedCredential(at: .origin, head, to: transfer.request, for: request)
-        acceptedCredential(at: .proxy, head, to: transfer.request, for: request)
+        if transfer.request.authentication != nil {
+            acceptedCredential(at: .origin, head, to: transfer.request, for: request)
+            acceptedCredential(at: .proxy, head, to: transfer.request, for: request)
+        }
         let redirects = hops - request.authentication.challengedHops
         redirect(after: head, to: transfer.request, hop: redirects, for: request)
     }
@@ -32,9 +34,11 @@ extension Session {
     /// Returns whether a challenge in a response is answered by another hop.
     private func answerChallenge(_ head: ResponseHead, to sent: TransportRequest, for request: Request) -> Bool {
         let server = ChallengingServer(status: head.status)
-        // A proxy that asks has not passed the request on.
-        if server == nil { acceptedCredential(at: .origin, head, to: sent, for: request) }
-        if server != .proxy { acceptedCredential(at: .proxy, head, to: sent, for: request) }
+        if sent.authentication != nil {
+            // A proxy that asks has not passed the request on.
+            if server == nil { acceptedCredential(at: .origin, head, to: sent, for: request) }
+            if server != .proxy { acceptedCredential(at: .proxy, head, to: sent, for: request) }
+        }
         return server.map { answerChallenge(of: $0, head, to: sent, for: request) } ?? false
     }
 
