@@ -19,6 +19,7 @@ from harness.daemon import CARPOOLD, Daemon
 from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
+from harness.process import persistently
 from harness.story import Story
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
@@ -259,7 +260,8 @@ def squid(authority: Authority) -> Iterator[Squid]:
     # Its user must be able to enter the directory, which pytest makes for this user alone.
     with tempfile.TemporaryDirectory(prefix="squid-") as place:
         Path(place).chmod(0o755)
-        proxy = Squid(Path(place) / "squid", authority.issue("squid", "DNS:localhost"))
+        certificate = authority.issue("squid", "DNS:localhost")
+        proxy = persistently(lambda number: Squid(Path(place) / f"squid{number}", certificate))
         yield proxy
         proxy.stop()
 
@@ -267,7 +269,8 @@ def squid(authority: Authority) -> Iterator[Squid]:
 @pytest.fixture(scope="session")
 def socks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Socks]:
     """SOCKS proxies."""
-    proxy = Socks(tmp_path_factory.mktemp("socks") / "socks")
+    place = tmp_path_factory.mktemp("socks")
+    proxy = persistently(lambda number: Socks(place / f"socks{number}"))
     yield proxy
     proxy.stop()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import subprocess
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def begin(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
@@ -27,6 +29,14 @@ def end(process: subprocess.Popen[bytes], seconds: float) -> None:
         raise
     finally:
         atexit.unregister(process.kill)
+
+
+def persistently(make: Callable[[int], T]) -> T:
+    """Return what `make` makes, from the number of the try: another program may take a port that was free."""
+    for number in range(4):
+        with contextlib.suppress(AssertionError):
+            return make(number)
+    return make(4)
 
 
 @contextlib.contextmanager
