@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tempfile
@@ -25,13 +26,21 @@ CREDENTIAL = {"username": USER, "password": PASSWORD}
 DIGEST = 'Digest realm="r", nonce="{}", qop="auth", algorithm=SHA-256'
 
 
-@pytest.fixture(scope="module")
-def apache() -> Iterator[Apache]:
+@contextlib.contextmanager
+def running_apache(lifetime: int = 300) -> Iterator[Apache]:
     with tempfile.TemporaryDirectory(prefix="apache-") as place:
         Path(place).chmod(0o755)
-        origin = persistently(lambda number: Apache(Path(place) / str(number)))
+        origin = persistently(lambda number: Apache(Path(place) / str(number), lifetime))
+        try:
+            yield origin
+        finally:
+            origin.stop()
+
+
+@pytest.fixture(scope="module")
+def apache() -> Iterator[Apache]:
+    with running_apache() as origin:
         yield origin
-        origin.stop()
 
 
 def perform(client: carpool.Client, url: str, **params: Any) -> dict[str, Any]:
@@ -78,9 +87,7 @@ def test_ha_02_ha_03_a_refused_credential_is_sent_once(
 
 def test_nonces_that_end_are_replaced(client: carpool.Client) -> None:
     """apache names the next nonce before one ends, and says so of one that has ended."""
-    with tempfile.TemporaryDirectory(prefix="apache-") as place:
-        Path(place).chmod(0o755)
-        apache = persistently(lambda number: Apache(Path(place) / str(number), lifetime=1))
+    with running_apache(lifetime=1) as apache:
         url = f"{apache.url}/digest/hello.txt"
         assert statuses(perform(client, url, credential=CREDENTIAL)) == [401, 200]
         challenged = time.monotonic()
@@ -97,7 +104,6 @@ def test_nonces_that_end_are_replaced(client: carpool.Client) -> None:
         # Longer than a nonce lives.
         time.sleep(1.5)
         assert statuses(perform(client, url, credential=CREDENTIAL)) == [401, 200]
-        apache.stop()
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
