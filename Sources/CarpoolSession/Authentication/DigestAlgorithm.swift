@@ -1,4 +1,5 @@
 internal import CCrypto
+internal import CarpoolHTTP
 
 /// The hash of a Digest challenge (RFC 7616, section 3.3).
 enum DigestAlgorithm: String {
@@ -33,8 +34,6 @@ enum DigestAlgorithm: String {
         var length: UInt32 = 0
         let type = strength == 2 ? EVP_sha256() : EVP_md5()
         guard EVP_Digest(bytes, bytes.count, &result, &length, type, nil) == 1 else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        let text = result[..<Int(length)].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
+        return HexadecimalText.text(result[..<Int(length)])
     }
 }
