@@ -51,10 +51,11 @@ struct SystemTrustTests {
             })
         func store(_ subject: Subject, where isWanted: (TrustStore) -> Bool = { _ in true }) async throws -> TrustStore
         {
-            while true {
+            for _ in 0..<4_000 {
                 if let store = await driver.look({ _ in subject.store() }) ?? nil, isWanted(store) { return store }
                 try await Task.sleep(for: .milliseconds(5))
             }
+            throw NoStore()
         }
         let before = try await store(first)
         #expect(before.count == 2)
@@ -73,3 +74,6 @@ struct SystemTrustTests {
         await driver.end()
     }
 }
+
+/// The wanted store did not come in 20 seconds.
+private struct NoStore: Error {}
