@@ -117,7 +117,7 @@ def test_ha_01_digest_against_httpbin(
     credential = {"username": "ada", "password": "secret", "schemes": ["digest"]}
     body = {} if method == "GET" else {"body": {"text": "the body"}}
     record = perform(client, url, method=method, credential=credential, **body)
-    # httpbin has this path for GET alone; everything else is 405, whatever the credential.
+    # httpbin has this path for GET alone; other methods are 405, also with the right credential.
     assert statuses(record) == ([401, 200] if method == "GET" else [405])
     if method == "GET":
         assert json.loads(record["body"]["text"])["authenticated"] is True

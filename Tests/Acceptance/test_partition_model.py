@@ -1,6 +1,6 @@
 """Random requests and raw streams with random settings, against a model of what each of them must see.
 
-Two servers of the same names have certificates of different authorities. Whatever was sent before, a request reaches
+Two servers of the same names have certificates of different authorities. After any other requests, a request reaches
 the server of its own addresses, fails if its own trust refuses that server, and presents its own certificate.
 """
 

@@ -62,8 +62,8 @@ def test_the_command_has_the_variables_of_its_environment(
     done = run("get", "-v", *[option.replace("GOOD", good) for option in options], origin.url)
     assert done.returncode == OK, done.stderr
     assert (f":{squid.plain}".encode() in done.stderr) is is_proxied, done.stderr
-    told = run("doctor", *[option.replace("GOOD", good) for option in options], origin.url).stdout.decode()
-    line = next(line for line in told.splitlines() if line.startswith("proxy "))
+    report = run("doctor", *[option.replace("GOOD", good) for option in options], origin.url).stdout.decode()
+    line = next(line for line in report.splitlines() if line.startswith("proxy "))
     assert (good in line) is is_proxied, line
 
 

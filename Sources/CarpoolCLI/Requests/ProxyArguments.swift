@@ -3,7 +3,7 @@ internal import CarpoolSystem
 
 /// The options of proxies. Without any of them, the variables of the environment apply, as in curl.
 struct ProxyArguments: Equatable {
-    /// The URL of `--proxy` and its relatives; empty for no proxy, whatever the environment says.
+    /// The URL of `--proxy` and its relatives; empty for no proxy, also if the environment has one.
     var proxy: String?
     var user: String?
     var password = ""

@@ -53,7 +53,7 @@ public enum CurlDescription {
     }
 
     private static func connection(_ request: TransportRequest, reveal: Bool) -> [String] {
-        // The proxy is the request's, or there is none, whatever the environment says.
+        // The environment has no effect: the proxy is the request's, or there is none.
         var lines = [request.partition.proxy == nil ? "--noproxy '*'" : "--noproxy ''"]
         if request.httpVersion == .http1 { lines.append("--http1.1") }
         return lines + CurlConnection.options(request.partition, reveal: reveal)

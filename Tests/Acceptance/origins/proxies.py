@@ -58,7 +58,7 @@ cache_effective_user {user}
 
 
 class Squid:
-    """A squid with three ports: for everybody, for users (Basic or Digest), and with TLS. It resolves `only.squid`."""
+    """A squid with three ports: without a user, with one (Basic or Digest), and with TLS. It resolves `only.squid`."""
 
     def __init__(self, directory: Path, certificate: Certificate) -> None:
         self.directory = directory
@@ -107,7 +107,7 @@ class Squid:
 
 
 class Socks:
-    """SOCKS 5, for everybody and with a user and a password, and SOCKS 4."""
+    """SOCKS 5, without and with a user and a password, and SOCKS 4."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True)

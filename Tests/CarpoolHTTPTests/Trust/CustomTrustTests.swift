@@ -229,7 +229,7 @@ private final class LateAnswer: @unchecked Sendable {
     }
 }
 
-/// An answer that a test gives when it wants to. `@unchecked Sendable` because only the loop uses it.
+/// An answer that the test sends by a call of `give()`. `@unchecked Sendable` because only the loop uses it.
 private final class HeldAnswer: @unchecked Sendable {
     var completion: ((CustomTrust.TrustAnswer) -> Void)?
 
