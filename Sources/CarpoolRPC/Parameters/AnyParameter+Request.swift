@@ -7,7 +7,7 @@ extension AnyParameter {
         var all: [AnyParameter] = [
             .url, .method, .headers, .body, .expectContinue, .parameters, .encoding, .session, .kind, .destination,
             .resumeData, .cancelOnStreamError, .start, .setup, .holdForHeaders, .interceptor, .validate, .serialize,
-            .credential, .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout,
+            .credential, .credentials, .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout,
             .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .responseBody,
             .sha256, .events,
             onDisconnect, .key, .tags,
@@ -22,6 +22,14 @@ extension AnyParameter {
         """
         The user and the password for the origin of the URL: a challenge (401) is answered once, and not shown as a response. Not \
         sent to other origins.
+        """, otherwise: "none")
+
+    /// Users and passwords by host.
+    public static let credentials = Parameter<JSON>(
+        "credentials", .hostCredentials,
+        """
+        Users and passwords by host, for this request and its redirects: the first one that is for the host of a hop is used there, if \
+        `credential` is not.
         """, otherwise: "none")
 
     // MARK: What is sent

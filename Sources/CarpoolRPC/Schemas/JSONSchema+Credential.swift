@@ -1,21 +1,33 @@
 internal import CarpoolJSON
 
-// The schema of `credential`.
+// The schemas of `credential` and `credentials`.
 extension JSONSchema {
     /// A user and a password for the origin of a request.
-    static let credential = JSONSchema.named(
-        "Credential",
-        .object([
-            .required(
-                "username", .string(maxBytes: 1_024), "The user. Without a colon, unless `schemes` is only `digest`."),
-            .required("password", .string(maxBytes: 4_096), "The password. It is never returned."),
-            .optional(
-                "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
-                "The schemes that may be used. The strongest one that the server offers is used.",
-                default: "[\"basic\",\"digest\"]"),
-            .optional(
-                "preemptive", .boolean,
-                "Whether they are sent with the first request, before a challenge. Requires `schemes` `[\"basic\"]`.",
-                default: "false"),
-        ]))
+    static let credential = JSONSchema.named("Credential", .object(passwordMembers))
+
+    /// Users and passwords by host.
+    static let hostCredentials = JSONSchema.array(of: hostCredential, count: 0...64)
+
+    private static let hostCredential = JSONSchema.named(
+        "HostCredential",
+        .object(
+            [
+                .required(
+                    "host", .string(maxBytes: 256),
+                    "The host that they are for, with every scheme and port; `*` for every host.")
+            ] + passwordMembers))
+
+    private static let passwordMembers: [Member] = [
+        .required(
+            "username", .string(maxBytes: 1_024), "The user. Without a colon, unless `schemes` is only `digest`."),
+        .required("password", .string(maxBytes: 4_096), "The password. It is never returned."),
+        .optional(
+            "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
+            "The schemes that may be used. The strongest one that the server offers is used.",
+            default: "[\"basic\",\"digest\"]"),
+        .optional(
+            "preemptive", .boolean,
+            "Whether they are sent with the first request, before a challenge. Requires `schemes` `[\"basic\"]`.",
+            default: "false"),
+    ]
 }

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// Reads `credential`: a user and a password. The value has passed the schema.
+/// Reads `credential`, a user and a password, and `credentials`, a list of them. The value has passed the schema.
 enum CredentialReader {
     static func credential(_ json: JSON, path: String) throws(RPCError) -> PasswordCredential {
         let user = try text(json["username"], path: "\(path).username")
@@ -26,6 +26,31 @@ enum CredentialReader {
                 expected: "false, or schemes [\"basic\"]")
         }
         return PasswordCredential(user: user, password: password, schemes: schemes, isPreemptive: isPreemptive)
+    }
+
+    /// Reads a list of credentials, each for a host; `nil` for an empty one.
+    static func list(_ json: JSON, path: String) throws(RPCError) -> CredentialList? {
+        var entries: [CredentialList.Entry] = []
+        for index in 0..<json.count {
+            guard let element = json[index: index] else { continue }
+            let place = "\(path)[\(index)]"
+            entries.append(
+                CredentialList.Entry(
+                    host: try host(element["host"]?.string ?? "", path: "\(place).host"),
+                    credential: try credential(element, path: place)))
+        }
+        return entries.isEmpty ? nil : CredentialList(entries)
+    }
+
+    /// A host; `nil` for `*`.
+    private static func host(_ text: String, path: String) throws(RPCError) -> String? {
+        if text == "*" { return nil }
+        guard !text.hasPrefix("*"), let pattern = try? HostPattern(text), pattern.port == nil else {
+            throw .invalidParams(
+                path: path, message: "not a host: \(String(text.prefix(64)).debugDescription)",
+                expected: "a host without a port, an IPv6 address in brackets, or *")
+        }
+        return pattern.host
     }
 
     private static func text(_ json: JSON?, path: String) throws(RPCError) -> String {

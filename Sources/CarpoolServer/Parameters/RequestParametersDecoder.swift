@@ -53,6 +53,9 @@ struct RequestParametersDecoder {
         if let credential = params[.credential] {
             parameters.credential = try CredentialReader.credential(credential, path: "params.credential")
         }
+        if let credentials = params[.credentials] {
+            parameters.credentials = try CredentialReader.list(credentials, path: "params.credentials")
+        }
         try readValues(params, parts, into: &parameters)
         if let interceptor = params[.interceptor] {
             parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")

@@ -52,7 +52,7 @@ extension Request {
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in
             CurlDescription.text(
-                for: made, credential: parameters.credential, reveal: reveal,
+                for: made, credential: parameters.credential(for: made.url.origin), reveal: reveal,
                 redirect: parameters.options.redirect.value)
         }
     }

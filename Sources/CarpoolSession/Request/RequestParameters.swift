@@ -27,6 +27,8 @@ public struct RequestParameters {
     public var userAgent: HTTPField?
     /// The user and the password for the origin of the URL; `nil` for none.
     public var credential: PasswordCredential?
+    /// Credentials by host, for this request and its redirects: of the hosts to which ``credential`` is not sent.
+    public var credentials: CredentialList?
     /// The request's own interceptor; it runs after the session's (RI-06).
     public var interceptor: (any RequestInterceptor)?
     /// Whether the session's interceptor skips the request: for requests that an interceptor itself sends.
@@ -62,6 +64,11 @@ public struct RequestParameters {
     public init(method: HTTPMethod = .get, url: String) {
         self.method = method
         self.url = url
+    }
+
+    /// The credential for the first request, to this server; `nil` for none.
+    public func credential(for origin: Origin) -> PasswordCredential? {
+        credential ?? credentials?.credential(for: origin)
     }
 
     /// A setting of ``options``.

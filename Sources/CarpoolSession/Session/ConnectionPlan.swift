@@ -67,7 +67,7 @@ extension Session {
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
             proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
-            credential: parameters.credential,
+            credential: parameters.credential(for: url.origin),
             host: hostSource(parameters.fields))
     }
 

@@ -8,11 +8,13 @@ extension Session {
     ) -> PasswordCredential? {
         switch server {
         case .origin:
-            guard let credential = request.parameters.credential,
-                let first = request.attempts.last?.request?.url.origin, first == hop.url.origin,
-                !hop.fields.contains(where: { $0.hasName("authorization") })
-            else { return nil }
-            return credential
+            guard !hop.fields.contains(where: { $0.hasName("authorization") }) else { return nil }
+            if let credential = request.parameters.credential,
+                request.attempts.last?.request?.url.origin == hop.url.origin
+            {
+                return credential
+            }
+            return request.parameters.credentials?.credential(for: hop.url.origin)
         case .proxy:
             // Basic alone is sent by libcurl.
             guard let proxy = hop.partition.proxy, proxy.schemes != [.basic], let known = proxy.credential,
@@ -25,7 +27,9 @@ extension Session {
 
     /// Sets the fields that authenticate a hop: answers to challenges, or what is known to be accepted.
     func authorize(_ hop: inout TransportRequest, for request: Request) {
-        guard request.parameters.credential != nil || hop.partition.proxy?.credential != nil else {
+        let parameters = request.parameters
+        guard parameters.credential != nil || parameters.credentials != nil || hop.partition.proxy?.credential != nil
+        else {
             // A hop to the proxy may have had one, and this one goes elsewhere.
             return hop.authentication = nil
         }

@@ -64,6 +64,10 @@ class RequestOptions(PythonOptions, total=False):
     """The user and the password for the origin of the URL: a challenge (401) is answered once, and not shown as a
     response. Not sent to other origins. Default: none.
     """
+    credentials: Sequence[Mapping[str, Any]] | None
+    """Users and passwords by host, for this request and its redirects: the first one that is for the host of a hop
+    is used there, if `credential` is not. Default: none.
+    """
     trust: Literal["system"] | Mapping[str, Any] | None
     """How the server's certificate is verified. Default: the session's."""
     timeout_ms: int | None
