@@ -41,7 +41,9 @@ enum DoctorCommand: Command {
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         guard arguments.url.isEmpty else {
-            return try Failure.naming { () throws(Failure) in try explain(arguments) }
+            var complete = arguments
+            try complete.readIdentity()
+            return try Failure.naming { () throws(Failure) in try explain(complete) }
         }
         let location = SocketLocation.resolve(option: arguments.socket)
         var findings = Findings()
@@ -66,7 +68,8 @@ enum DoctorCommand: Command {
                 destination.write(to: &writer, failsOnStatus: arguments.failsOnStatus)
             }
         }
-        try Terminal.print(ConnectionPlanReport(plan).text)
+        let place = arguments.credential.logins == nil ? "command line" : ".netrc"
+        try Terminal.print(ConnectionPlanReport(plan, credentialPlace: place).text)
         return .success
     }
 }

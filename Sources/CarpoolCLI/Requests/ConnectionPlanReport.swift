@@ -5,9 +5,13 @@ struct ConnectionPlanReport {
     private let plan: JSON
     private(set) var text = ""
 
+    /// Where a credential of the request comes from.
+    private let credentialPlace: String
+
     /// Reads the answer of `request.explain`.
-    init(_ plan: JSON) {
+    init(_ plan: JSON, credentialPlace: String = "command line") {
         self.plan = plan
+        self.credentialPlace = credentialPlace
         add("url", plan["url"]?.string ?? "")
         let session = plan["session"]?.string ?? ""
         add("session", plan["declared_in"]?.string.map { "\(session), declared in \($0)" } ?? session)
@@ -28,7 +32,7 @@ struct ConnectionPlanReport {
 
     private func source(of member: String) -> String {
         switch plan[member]?["source"]?.string {
-        case "request": "command line"
+        case "request": member == "credential" ? credentialPlace : "command line"
         case "session": "session"
         case "environment": "environment"
         default: "default"

@@ -6,6 +6,10 @@ struct CredentialArguments: Equatable {
     var password = ""
     /// The schemes that may be used; `nil` for Basic without a challenge, as in curl.
     var schemes: [String]?
+    /// `nil` to read no `.netrc` file.
+    private(set) var netrc: NetrcArguments?
+    /// What the `.netrc` file has for the request, once it is read.
+    private(set) var logins: NetrcLogins?
 
     mutating func setUser(_ value: String) throws(UsageError) {
         guard let colon = value.firstIndex(of: ":"), colon != value.startIndex else {
@@ -15,15 +19,25 @@ struct CredentialArguments: Equatable {
         password = String(value[value.index(after: colon)...])
     }
 
-    /// Writes the parameter `credential`.
+    mutating func changeNetrc(_ change: (inout NetrcArguments) -> Void) {
+        var new = netrc ?? NetrcArguments()
+        change(&new)
+        netrc = new
+    }
+
+    /// Reads the `.netrc` file. As in curl, it is not read if there is a user on the command line.
+    mutating func readNetrc(for url: String, followsRedirects: Bool) throws(Failure) {
+        guard user == nil, let netrc else { return }
+        logins = try netrc.logins(for: url, followsRedirects: followsRedirects, isPreemptive: schemes == nil)
+    }
+
+    /// Writes the parameters `credential` and `credentials`.
     func write(to writer: inout JSONWriter) {
+        logins?.write(schemes: schemes, to: &writer)
         guard let user else { return }
         writer.key("credential")
         writer.beginObject()
-        writer.member("username", user)
-        writer.member("password", password)
-        writer.member("schemes", schemes ?? ["basic"])
-        if schemes == nil { writer.member("preemptive", true) }
+        Netrc.Login(user: user, password: password).write(schemes: schemes, to: &writer)
         writer.endObject()
     }
 }
@@ -41,6 +55,21 @@ extension Option where Arguments == RequestArguments {
             },
             Option("--anyauth", "use the strongest scheme that the server offers") {
                 $0.credential.schemes = ["basic", "digest"]
+            },
+        ]
+    }
+
+    /// The options of `.netrc` files.
+    static var netrc: [Option] {
+        [
+            Option("--netrc", short: "n", "take user and password from ~/.netrc") { arguments in
+                arguments.credential.changeNetrc { _ in }
+            },
+            Option("--netrc-optional", "like --netrc, after user and password of the URL; the file may be missing") {
+                $0.credential.changeNetrc { $0.isOptional = true }
+            },
+            Option("--netrc-file", takesNonEmpty: "FILE", "like --netrc, with this file") { (arguments, file) in
+                arguments.credential.changeNetrc { $0.file = file }
             },
         ]
     }

@@ -73,6 +73,15 @@ struct RequestArguments: CommandArguments {
     var socket: String?
 
     init(method: String) { self.method = method }
+
+    /// Whether ``readIdentity()`` has anything to read.
+    var readsIdentity: Bool { credential.netrc != nil }
+
+    /// Reads the files with the identity of the request: `.netrc`.
+    mutating func readIdentity() throws(Failure) {
+        try credential.readNetrc(for: url, followsRedirects: followsRedirects)
+        if let own = credential.logins?.url { url = own }
+    }
 }
 
 // The options. A new one is declared here, and RequestWriter sends it.
@@ -143,7 +152,7 @@ extension Option where Arguments == RequestArguments {
     /// again with each further one.
     static func ofRequest(_ own: [Option]) -> [Option] {
         var options = own
-        options.reserveCapacity(92)
+        options.reserveCapacity(96)
         options += beforeSending
         options += trust
         options += ofConnection
@@ -151,6 +160,7 @@ extension Option where Arguments == RequestArguments {
         options += tls
         options += addresses
         options += credential
+        options += netrc
         options += proxy
         options += ofParameters
         options += ofReport

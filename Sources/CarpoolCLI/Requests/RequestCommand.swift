@@ -28,7 +28,12 @@ extension RequestCommand {
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        try Failure.naming { () throws(Failure) in try RequestRunner(arguments).run() }
+        try Failure.naming { () throws(Failure) in
+            guard arguments.readsIdentity else { return try RequestRunner(arguments).run() }
+            var complete = arguments
+            try complete.readIdentity()
+            return try RequestRunner(complete).run()
+        }
     }
 }
 

@@ -34,6 +34,7 @@ from ._exceptions import (
 )
 from ._inputs import CallbackOptions, DigestAuth, RedirectOptions, RetryPolicy, SerializeOptions
 from ._models import Headers, Progress, Response, ServerSentEvent
+from ._netrc import NetrcAuth
 from ._options import RequestOptions, SessionOptions
 from ._rpc import Notification
 from ._sync.client import Client
@@ -92,6 +93,7 @@ __all__ = [
     "HostReachability",
     "InvalidParamsError",
     "MethodNotFoundError",
+    "NetrcAuth",
     "Notification",
     "ObjectError",
     "PreprocessCall",

@@ -6,6 +6,8 @@ import os
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, NamedTuple, TypedDict
 
+from ._netrc import NetrcAuth
+
 HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
 # Bodies in memory, and files.
 Data = str | bytes | os.PathLike[str]
@@ -100,9 +102,9 @@ class PythonOptions(TypedDict, total=False):
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.
     """
-    auth: tuple[str, str] | DigestAuth | None
-    """A user and a password that are sent with the first request, to the origin of the URL alone; or a `DigestAuth`.
-    `credential` says more.
+    auth: tuple[str, str] | DigestAuth | NetrcAuth | None
+    """A user and a password that are sent with the first request, to the origin of the URL alone; a `DigestAuth`; or a
+    `NetrcAuth`, without which no `.netrc` file is read. `credential` and `credentials` say more.
     """
     proxies: Mapping[str, str | None] | None
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 from . import _proxies
 from ._inputs import DigestAuth, HeaderInput, Multipart, Upload
 from ._models import Progress
+from ._netrc import NetrcAuth
 from ._options import RequestOptions
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def request_params(
     params: dict[str, Any] = {"url": url, "method": method}
     given: dict[str, Any] = {"session": session}
     given.update({name: value for name, value in options.items() if value is not None or name == "json"})
+    if isinstance(auth := given.get("auth"), NetrcAuth):
+        if "credentials" in given:
+            raise ValueError("auth and another argument both set credentials: pass only one of them")
+        given["auth"], given["credentials"] = None, auth.credentials(url)
     body = _take_body(given)
     parts = given.pop("multipart", None)
     interceptor = [*given.pop("interceptor", []), *_retry_policy(given.pop("retry", None))]
@@ -95,7 +100,7 @@ def _credential(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
     if isinstance(auth, DigestAuth):
         return {"username": auth.username, "password": auth.password, "schemes": ["digest"]}
     if not isinstance(auth, (tuple, list)) or len(auth) != 2:  # noqa: PLR2004, a pair
-        raise ValueError("auth is a pair of user and password, or a DigestAuth")
+        raise ValueError("auth is a pair of user and password, a DigestAuth or a NetrcAuth")
     username, password = auth
     return {"username": username, "password": password, "schemes": ["basic"], "preemptive": True}
 
@@ -145,7 +150,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
-    "auth": ("credential", _credential),
+    "auth": ("credential", lambda auth: None if auth is None else _credential(auth)),
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
 }
