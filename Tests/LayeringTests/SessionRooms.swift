@@ -42,7 +42,7 @@ let sessionRooms: [String: [String: String]] = [
         "Storage": "a spool in a temporary directory",
         "Values": "parameters as Swift literals",
     ],
-    "Authentication": [:],
+    "Authentication": ["Trust": "the host of a space is a pattern without wildcards"],
     "Downloads": [
         "Errors": "a destination that cannot be used is a failure",
         "Headers": "validators have dates; error texts mask secrets",

@@ -88,10 +88,27 @@ struct ConnectionPlanReport {
 
     private mutating func addCredential() {
         let credential = plan["credential"]
+        if let spaces = credential?["spaces"] {
+            for index in 0..<spaces.count { spaces[index: index].map { addCredential(of: $0) } }
+            return
+        }
         guard let user = credential?["user"]?.string else { return add("credential", "none", "credential") }
+        add("credential", "user \(user), \(use(of: credential))", "credential")
+    }
+
+    private func use(of credential: JSON?) -> String {
         let time = credential?["preemptive"]?.bool == true ? "at once" : "when the server asks"
-        let schemes = ConnectionPlanReport.list(credential?["schemes"])
-        add("credential", "user \(user), \(schemes), \(time)", "credential")
+        return "\(ConnectionPlanReport.list(credential?["schemes"])), \(time)"
+    }
+
+    /// Adds a credential of the session.
+    private mutating func addCredential(of space: JSON) {
+        let scheme = space["scheme"]?.string.map { "\($0)://" } ?? ""
+        let port = space["port"]?.integer.map { ":\($0)" } ?? ""
+        let realm = space["realm"]?.string.map { ", realm \"\($0)\"" } ?? ", every realm"
+        let place = space["set_by"]?.string == "configuration" ? "session" : "session, credentials.set"
+        let server = "\(scheme)\(space["host"]?.string ?? "")\(port)\(realm)"
+        add("credential", "user \(space["username"]?.string ?? "") for \(server), \(use(of: space)) (\(place))")
     }
 
     private mutating func addProxy() {

@@ -3,8 +3,9 @@ internal import CarpoolJSON
 extension Catalogue {
     /// Everything that this version of the daemon can do.
     public static let carpool = Catalogue(
-        methods: RPCMethods.all + ClientMethods.all + DaemonMethods.all + SessionMethods.all + RequestMethods.all
-            + BodyMethods.all + StreamMethods.all + PoolMethods.all + EventsMethods.all + ReachabilityMethods.all,
+        methods: RPCMethods.all + ClientMethods.all + DaemonMethods.all + SessionMethods.all
+            + CredentialMethods.all + RequestMethods.all + BodyMethods.all + StreamMethods.all + PoolMethods.all
+            + EventsMethods.all + ReachabilityMethods.all,
         notifications: [event, data],
         callbacks: CallbackMethods.all)
 

@@ -96,9 +96,17 @@ extension RequestMethods {
 
     private static let credential = JSONSchema.answer([
         source,
-        .optional("user", .string, "The user. Absent: none."),
+        .optional(
+            "user", .string, "The user: the request's, or that of the first of `spaces`. Absent: none."),
         .optional("schemes", .array(of: .string), "The schemes that may be used."),
         .optional("preemptive", .boolean, "Whether they are sent before a challenge."),
+        .optional(
+            "spaces", .array(of: JSONSchema.shownCredential),
+
+            """
+            The credentials of the session for the origin, at most 8 of them; the first one that has the challenge's realm is \
+            used. `credentials.list` returns all.
+            """),
     ])
 
     private static let proxy = JSONSchema.answer([

@@ -1,9 +1,9 @@
-internal import CarpoolJSON
+import CarpoolJSON
 
 // The schemas of `credential` and `credentials`.
 extension JSONSchema {
     /// A user and a password for the origin of a request.
-    static let credential = JSONSchema.named("Credential", .object(passwordMembers))
+    static let credential = JSONSchema.named("Credential", .object(credentialMembers))
 
     /// Users and passwords by host.
     static let hostCredentials = JSONSchema.array(of: hostCredential, count: 0...64)
@@ -15,9 +15,24 @@ extension JSONSchema {
                 .required(
                     "host", .string(maxBytes: 256),
                     "The host that they are for, with every scheme and port; `*` for every host.")
-            ] + passwordMembers))
+            ] + credentialMembers))
 
-    private static let passwordMembers: [Member] = [
+    /// The credentials of a session.
+    static let sessionCredentials = JSONSchema.array(of: sessionCredential, count: 0...64)
+
+    private static let sessionCredential = JSONSchema.named(
+        "SessionCredential", .object(protectionSpaceMembers + credentialMembers))
+
+    /// Where a credential of a session is valid.
+    static let protectionSpaceMembers: [Member] = [
+        .required("host", .string(maxBytes: 256), "The host: a name or an address, without a port."),
+        .optional("port", .integer(1...65_535), "The port.", otherwise: "every port"),
+        .optional("scheme", .choice("http", "https"), "The scheme of the URL.", otherwise: "both"),
+        .optional("realm", .string(maxBytes: 1_024), "The realm, as the server names it.", otherwise: "every realm"),
+    ]
+
+    /// The members of a user and a password.
+    static let credentialMembers: [Member] = [
         .required(
             "username", .string(maxBytes: 1_024), "The user. Without a colon, unless `schemes` is only `digest`."),
         .required("password", .string(maxBytes: 4_096), "The password. It is never returned."),

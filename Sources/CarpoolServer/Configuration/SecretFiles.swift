@@ -33,7 +33,7 @@ struct SecretFiles {
         (["redirect", "modify", "set_headers", "[]", "[1]"], .pair),
         (["client_certificate", "password"], .none),
         (["proxy", "all", "password"], .none), (["proxy", "http", "password"], .none),
-        (["proxy", "https", "password"], .none),
+        (["proxy", "https", "password"], .none), (["credentials", "[]", "password"], .none),
         (["interceptor", "[]", "set_header", "value"], .name),
         (["interceptor", "[]", "basic_auth", "password"], .authorization),
         (["interceptor", "[]", "bearer", "token"], .authorization),

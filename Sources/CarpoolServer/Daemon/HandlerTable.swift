@@ -10,7 +10,9 @@ enum HandlerTable {
     static func parts(_ services: Services) -> [[String: Handler]] {
         [
             RPCHandlers(document: services.document).table, clients(services).table,
-            DaemonHandlers(services: services).table, sessions(services).table, requests(services).table,
+            DaemonHandlers(services: services).table, sessions(services).table,
+            CredentialHandlers(sessions: services.sessions, configuration: services.configuration).table,
+            requests(services).table,
             explanations(services).table,
             BodyHandlers(requests: services.requests, worker: services.worker, files: services.sessions.files).table,
             StreamHandlers(requests: services.requests, streams: services.streams).table, rawStreams(services).table,

@@ -2,14 +2,58 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// Reads `credential`, a user and a password, and `credentials`, a list of them. The value has passed the schema.
+/// Reads `credential`, a user and a password, and `credentials`, a list of them. The values have passed their schemas.
 enum CredentialReader {
-    static func credential(_ json: JSON, path: String) throws(RPCError) -> PasswordCredential {
-        let user = try text(json["username"], path: "\(path).username")
-        let password = try text(json["password"], path: "\(path).password")
+    /// The credentials of a session by protection space.
+    static func credentials(_ json: JSON, path: String) throws(RPCError) -> SessionCredentials {
+        var credentials = SessionCredentials()
+        for index in 0..<json.count {
+            guard let member = json[index: index] else { continue }
+            let place = "\(path)[\(index)]"
+            let space = try space({ member[$0] }, path: place)
+            let credential = try credential({ member[$0] }, path: place)
+            try check(credential, in: space, path: place)
+            guard credentials.set(SessionCredentials.Entry(credential, for: space)) == nil else {
+                throw .invalidParams(
+                    path: place, message: "the same host, port, scheme and realm as an entry before it",
+                    expected: "one entry for each")
+            }
+        }
+        return credentials
+    }
+
+    /// Where a credential of a session is valid.
+    static func space(_ member: (StaticString) -> JSON?, path: String) throws(RPCError) -> ProtectionSpace {
+        do throws(HostPattern.Refusal) {
+            return try ProtectionSpace(
+                host: member("host")?.string ?? "", port: member("port")?.int.flatMap { UInt16(exactly: $0) },
+                scheme: member("scheme")?.string, realm: member("realm")?.string)
+        } catch {
+            throw .invalidParams(
+                path: "\(path).host", message: error.message, expected: "a name or an address, without a port")
+        }
+    }
+
+    /// Refuses a credential that would be sent to a realm before the server has named it.
+    static func check(
+        _ credential: PasswordCredential, in space: ProtectionSpace, path: String
+    ) throws(RPCError) {
+        guard credential.isPreemptive, space.realm != nil else { return }
+        throw .invalidParams(
+            path: "\(path).preemptive", message: "the realm is not known before a challenge",
+            expected: "false, or no realm")
+    }
+
+    /// A user and a password.
+    static func credential(
+        _ member: (StaticString) -> JSON?, path: String
+    ) throws(RPCError) -> PasswordCredential {
+        let user = try text(member("username"), path: "\(path).username")
+        let password = try text(member("password"), path: "\(path).password")
         var schemes: Set<PasswordCredential.Scheme> = []
-        for index in 0..<(json["schemes"]?.count ?? 0) {
-            guard let name = json["schemes"]?[index: index]?.string else { continue }
+        let names = member("schemes")
+        for index in 0..<(names?.count ?? 0) {
+            guard let name = names?[index: index]?.string else { continue }
             if let scheme = PasswordCredential.Scheme(rawValue: name) { schemes.insert(scheme) }
         }
         if schemes.isEmpty { schemes = [.basic, .digest] }
@@ -19,7 +63,7 @@ enum CredentialReader {
                 path: "\(path).username", message: "a colon",
                 expected: "a user without a colon, or schemes [\"digest\"]")
         }
-        let isPreemptive = json["preemptive"]?.bool ?? false
+        let isPreemptive = member("preemptive")?.bool ?? false
         guard !isPreemptive || schemes == [.basic] else {
             throw .invalidParams(
                 path: "\(path).preemptive", message: "only Basic can be sent before a challenge",
@@ -37,7 +81,7 @@ enum CredentialReader {
             entries.append(
                 CredentialList.Entry(
                     host: try host(element["host"]?.string ?? "", path: "\(place).host"),
-                    credential: try credential(element, path: place)))
+                    credential: try credential({ element[$0] }, path: place)))
         }
         return entries.isEmpty ? nil : CredentialList(entries)
     }

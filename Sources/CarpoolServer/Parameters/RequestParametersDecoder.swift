@@ -51,7 +51,7 @@ struct RequestParametersDecoder {
         parameters.expectsContinue = params[.expectContinue] ?? false
         parameters.userAgent = client.userAgent
         if let credential = params[.credential] {
-            parameters.credential = try CredentialReader.credential(credential, path: "params.credential")
+            parameters.credential = try CredentialReader.credential({ credential[$0] }, path: "params.credential")
         }
         if let credentials = params[.credentials] {
             parameters.credentials = try CredentialReader.list(credentials, path: "params.credentials")
@@ -235,6 +235,9 @@ struct RequestParametersDecoder {
             configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")
         }
         try readValidation(object, path: path, into: &configuration.options)
+        if let credentials = object[.sessionCredentials] {
+            configuration.credentials = try CredentialReader.credentials(credentials, path: "\(path).credentials")
+        }
         configuration.options.readScalars(object)
         configuration.startsRequestsImmediately = object[.start] != "manual"
         configuration.isEphemeral = object[.ephemeral] ?? false

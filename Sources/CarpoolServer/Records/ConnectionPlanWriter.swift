@@ -33,18 +33,34 @@ struct ConnectionPlanWriter {
         }
         writeHost(to: &writer)
         writeAddresses(to: &writer)
-        begin("credential", plan.credential == nil ? .standard : .request, to: &writer)
-        if let credential = plan.credential {
-            writer.member("user", credential.user)
-            writer.member("schemes", credential.schemes.map(\.rawValue).sorted())
-            writer.member("preemptive", credential.isPreemptive)
-        }
-        writer.endObject()
+        writeCredential(to: &writer)
         begin("proxy", plan.proxy, to: &writer)
         writer.member("server", partition.proxy?.description)
         writer.member("user", partition.proxy?.credential?.user)
         writer.member("preproxy", partition.proxy?.preproxy?.description)
         if plan.isProxyException { writer.member("exception", true) }
+        writer.endObject()
+    }
+
+    /// Maximum number of a session's credentials that are shown: each may take 2 KiB of the line.
+    private static let shownSpaces = 8
+
+    private func writeCredential(to writer: inout JSONWriter) {
+        let entries = plan.sessionCredentials
+        let source: ConnectionPlan.Source =
+            plan.credential != nil ? .request : entries.isEmpty ? .standard : .session
+        begin("credential", source, to: &writer)
+        if let credential = plan.credential ?? entries.first?.credential {
+            writer.member("user", credential.user)
+            writer.member("schemes", credential.schemes.map(\.rawValue).sorted())
+            writer.member("preemptive", credential.isPreemptive)
+        }
+        if !entries.isEmpty {
+            writer.key("spaces")
+            writer.beginArray()
+            for entry in entries.prefix(ConnectionPlanWriter.shownSpaces) { CredentialWriter.write(entry, to: &writer) }
+            writer.endArray()
+        }
         writer.endObject()
     }
 

@@ -24,7 +24,7 @@ struct SessionTable {
             let known = session.configuration
             return (areEmpty || self.configuration == text) && known.trust == configuration.trust
                 && known.serverTrustManager == configuration.serverTrustManager
-                && known.certificate == configuration.certificate
+                && known.certificate == configuration.certificate && known.credentials == configuration.credentials
         }
     }
 

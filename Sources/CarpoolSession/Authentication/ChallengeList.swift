@@ -8,6 +8,9 @@ struct ChallengeList {
         let scheme: String
         /// Names, in lower case, and values without their quotes and escapes.
         var parameters: [Parameter] = []
+
+        /// The realm; empty if it has no name.
+        var realm: String { parameters.first { $0.name == "realm" }?.value ?? "" }
     }
 
     /// One parameter of a challenge.

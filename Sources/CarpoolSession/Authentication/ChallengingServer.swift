@@ -18,10 +18,6 @@ enum ChallengingServer {
     var challengeField: StaticString { self == .origin ? "www-authenticate" : "proxy-authenticate" }
     /// The name of the field with the next nonce.
     var informationField: StaticString { self == .origin ? "authentication-info" : "proxy-authentication-info" }
-    /// How a task has authenticated there.
-    var progress: WritableKeyPath<RequestAuthentication, RequestAuthentication.Progress> {
-        self == .origin ? \.origin : \.proxy
-    }
 
     /// The field with an answer; `nil` if it has control characters.
     func field(_ value: String) -> HTTPField? {

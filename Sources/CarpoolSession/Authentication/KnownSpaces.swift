@@ -58,6 +58,12 @@ struct KnownSpaces {
         }
     }
 
+    /// Forgets a credential wherever it was accepted.
+    mutating func forget(_ credential: PasswordCredential) {
+        for key in keys where key.credential == credential { spaces[key] = nil }
+        keys.removeAll { $0.credential == credential }
+    }
+
     /// Forgets a credential that was refused.
     mutating func forget(_ credential: PasswordCredential, at origin: Origin) {
         let key = Key(origin: origin, credential: credential)

@@ -1,5 +1,9 @@
+internal import CarpoolHTTP
+
 /// How a task has authenticated so far, at the origin and at a proxy that gets its requests as they are.
-struct RequestAuthentication {
+///
+/// An object, because few requests have one and all would carry its size.
+final class RequestAuthentication {
     /// What authenticates a hop.
     enum Answer {
         case basic(PasswordCredential, realm: String)
@@ -9,6 +13,14 @@ struct RequestAuthentication {
             switch self {
             case .basic(let credential, _): credential
             case .digest(let session): session.credential
+            }
+        }
+
+        /// The realm; empty for Basic that is sent without a challenge.
+        var realm: String {
+            switch self {
+            case .basic(_, let realm): realm
+            case .digest(let session): session.realm
             }
         }
     }
@@ -32,19 +44,29 @@ struct RequestAuthentication {
     /// How it has authenticated at one server.
     struct Progress {
         var sent = Sent.nothing
-        /// The answer that the next hop sends.
-        var pending: Answer?
+        /// The answer that the next hop sends, and the server that it is for.
+        var pending: (answer: Answer, server: Origin)?
         /// How often a credential was refused.
         var failures = 0
         /// How often a nonce was too old.
         var staleAnswers = 0
+        /// How often another realm asked for another credential than the one that was sent.
+        var otherRealms = 0
     }
 
-    var origin = Progress()
-    var proxy = Progress()
+    private var origin = Progress()
+    private var proxy = Progress()
     /// The hops that were challenged, which are no redirects.
     var challengedHops = 0
 
     /// The most answers with a new nonce in a task: a server whose nonces are always too old would never end.
     static let maximumStaleAnswers = 3
+    /// The most answers to another realm in a task: a server could go back and forth between two.
+    static let maximumOtherRealms = 3
+
+    /// How the task has authenticated at a server.
+    subscript(server: ChallengingServer) -> Progress {
+        get { server == .origin ? origin : proxy }
+        set { if server == .origin { origin = newValue } else { proxy = newValue } }
+    }
 }

@@ -38,13 +38,8 @@ public final class Request: BodyOwner {
     var transfer: (any TransportTask)?
     /// The redirect decision for the head of the current hop.
     var redirection = RedirectHandler.Step.deliver
-    /// How the present task has authenticated so far.
-    var authentication: RequestAuthentication {
-        get { authenticated ?? RequestAuthentication() }
-        set { authenticated = newValue }
-    }
-    /// `nil` as long as nothing has authenticated: most requests have no credential.
-    private var authenticated: RequestAuthentication?
+    /// How the present task has authenticated so far; `nil` as long as it has not: most requests have no credential.
+    var authentication: RequestAuthentication?
     /// Receives the body in place of ``body``; set before the request is resumed, and kept afterwards.
     var receiver: (any ResponseReceiver)?
     /// When progress of the body is reported, unless the request is a download.
@@ -200,7 +195,7 @@ extension Request {
         receiveThrottle = ReceiveThrottle()
         results = []
         redirection = .deliver
-        authenticated = nil
+        authentication = nil
     }
 
     /// Pauses the body, and calls the completions that wait for the head.

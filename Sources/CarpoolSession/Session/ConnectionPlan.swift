@@ -31,8 +31,10 @@ public struct ConnectionPlan {
     public let proxy: Source
     /// Whether the host is one of those that are reached without the proxy.
     public let isProxyException: Bool
-    /// The user and the password for the origin; `nil` for none.
+    /// The request's own user and password for the origin; `nil` for none.
     public let credential: PasswordCredential?
+    /// The credentials of the session for the origin, the most specific first, if the request has none of its own.
+    public let sessionCredentials: [SessionCredentials.Entry]
     /// The source of the `Host` field.
     public let host: Source
 }
@@ -62,12 +64,13 @@ extension Session {
         if parameters.options.proxy.value?.isFromEnvironment == true {
             proxySource = common.proxy.isGiven ? .session : .environment
         }
+        let own = parameters.credential(for: url.origin)
         return ConnectionPlan(
             request: request, trust: source(\.trust),
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
             proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
-            credential: parameters.credential(for: url.origin),
+            credential: own, sessionCredentials: own == nil ? credentials.all(for: url.origin) : [],
             host: hostSource(parameters.fields))
     }
 

@@ -2,33 +2,12 @@ internal import CarpoolHTTP
 
 // Authentication with a user and a password (§2.10): a challenge is answered by another hop of the same task.
 extension Session {
-    /// The credential that a hop may use at a server; `nil` for none. A request's own is for the origin of its URL.
-    private func credential(
-        at server: ChallengingServer, for hop: TransportRequest, of request: Request
-    ) -> PasswordCredential? {
-        switch server {
-        case .origin:
-            guard !hop.fields.contains(where: { $0.hasName("authorization") }) else { return nil }
-            if let credential = request.parameters.credential,
-                request.attempts.last?.request?.url.origin == hop.url.origin
-            {
-                return credential
-            }
-            return request.parameters.credentials?.credential(for: hop.url.origin)
-        case .proxy:
-            // Basic alone is sent by libcurl.
-            guard let proxy = hop.partition.proxy, proxy.schemes != [.basic], let known = proxy.credential,
-                proxy.sharedOrigin(for: hop.url.origin) != nil
-            else { return nil }
-            let schemes = proxy.schemes.compactMap { PasswordCredential.Scheme(rawValue: $0.rawValue) }
-            return PasswordCredential(user: known.user, password: known.password, schemes: Set(schemes))
-        }
-    }
-
     /// Sets the fields that authenticate a hop: answers to challenges, or what is known to be accepted.
     func authorize(_ hop: inout TransportRequest, for request: Request) {
-        let parameters = request.parameters
-        guard parameters.credential != nil || parameters.credentials != nil || hop.partition.proxy?.credential != nil
+        guard
+            request.parameters.credential != nil || request.parameters.credentials != nil
+                || request.authentication != nil || !credentials.entries.isEmpty
+                || hop.partition.proxy?.credential != nil
         else {
             // A hop to the proxy may have had one, and this one goes elsewhere.
             return hop.authentication = nil
@@ -40,19 +19,25 @@ extension Session {
     private func answer(
         to server: ChallengingServer, for hop: TransportRequest, of request: Request
     ) -> HTTPField? {
-        let pending = request.authentication[keyPath: server.progress].pending
-        request.authentication[keyPath: server.progress].pending = nil
-        request.authentication[keyPath: server.progress].sent = .nothing
-        guard let credential = credential(at: server, for: hop, of: request), let origin = server.origin(for: hop)
-        else { return nil }
-        if let pending {
-            request.authentication[keyPath: server.progress].sent = .answer(pending)
-            return field(pending, at: server, for: hop)
+        let pending = request.authentication?[server].pending
+        request.authentication?[server].pending = nil
+        request.authentication?[server].sent = .nothing
+        guard let origin = server.origin(for: hop), mayAuthenticate(at: server, hop) else { return nil }
+        if let pending, pending.server == origin {
+            request.authentication?[server].sent = .answer(pending.answer)
+            return field(pending.answer, at: server, for: hop)
         }
-        let known = knownSpaces.answer(at: origin, hop.url.requestTarget, credential)
-        guard let answer = known ?? (credential.isPreemptive ? .basic(credential, realm: "") : nil) else { return nil }
-        request.authentication[keyPath: server.progress].sent = .unasked(answer)
+        guard let answer = unaskedAnswer(to: server, at: origin, for: hop, of: request) else { return nil }
+        authentication(of: request)[server].sent = .unasked(answer)
         return field(answer, at: server, for: hop)
+    }
+
+    /// How a request has authenticated, from now on.
+    private func authentication(of request: Request) -> RequestAuthentication {
+        if let known = request.authentication { return known }
+        let made = RequestAuthentication()
+        request.authentication = made
+        return made
     }
 
     private func field(
@@ -71,13 +56,11 @@ extension Session {
     func answerChallenge(
         of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) -> Bool {
-        let credential = credential(at: server, for: sent, of: request)
-        let best = credential.flatMap {
-            Session.best(of: head.fields.all(server.challengeField).flatMap(ChallengeList.parse), for: $0, sent.body)
-        }
+        let challenges = head.fields.all(server.challengeField).flatMap(ChallengeList.parse)
+        let best = mayAuthenticate(at: server, sent) ? best(of: challenges, server, sent, request) : nil
         let origin = server.origin(for: sent) ?? sent.url.origin
-        countFailure(best?.digest, at: server, origin, of: request)
-        let failures = request.authentication[keyPath: server.progress].failures
+        countFailure(best, at: server, origin, of: request)
+        let failures = request.authentication?[server].failures ?? 0
         let shown = best.flatMap { best in
             AuthenticationChallenge.Method(best.challenge.scheme).map {
                 AuthenticationChallenge($0, best.challenge, of: origin, previousFailureCount: failures)
@@ -86,9 +69,11 @@ extension Session {
         if let challenge = shown ?? AuthenticationChallenge(head, to: sent) {
             notify(.taskDidReceiveChallenge(challenge), of: request)
         }
-        guard failures == 0, let best, canSendAgain(sent, request), request.state != .cancelled else { return false }
-        request.authentication[keyPath: server.progress].pending = best.answer
-        request.authentication.challengedHops += 1
+        guard failures == 0, let answer = best?.answer(), canSendAgain(sent, request), request.state != .cancelled
+        else { return false }
+        let authentication = authentication(of: request)
+        authentication[server].pending = (answer, origin)
+        authentication.challengedHops += 1
         request.redirection = .follow(sent)
         return true
     }
@@ -97,29 +82,37 @@ extension Session {
         sent.body.canBeSent || request.parameters.uploadable?.canRepeat == true
     }
 
-    /// Counts a credential that was refused. An old nonce, and one of another task, say nothing about it.
+    /// Counts a credential that was refused. An old nonce, one of another task, and another realm that has another
+    /// credential say nothing about it.
     private func countFailure(
-        _ next: DigestChallenge?, at server: ChallengingServer, _ origin: Origin, of request: Request
+        _ next: ChallengeCandidate?, at server: ChallengingServer, _ origin: Origin, of request: Request
     ) {
-        var progress = request.authentication[keyPath: server.progress]
-        defer { request.authentication[keyPath: server.progress] = progress }
-        guard let answer = progress.sent.answer else { return }
-        if let next, next.isStale, case .digest = answer {
-            progress.staleAnswers += 1
-            if progress.staleAnswers <= RequestAuthentication.maximumStaleAnswers { return }
+        guard let authentication = request.authentication, let answer = authentication[server].sent.answer else {
+            return
+        }
+        if next?.digest?.isStale == true, case .digest = answer {
+            authentication[server].staleAnswers += 1
+            if authentication[server].staleAnswers <= RequestAuthentication.maximumStaleAnswers { return }
+        }
+        if let next, next.realm != answer.realm, next.credential != answer.credential {
+            authentication[server].otherRealms += 1
+            if authentication[server].otherRealms <= RequestAuthentication.maximumOtherRealms { return }
         }
         knownSpaces.forget(answer.credential, at: origin)
-        if case .unasked(.digest) = progress.sent { return }
-        if case .unasked(.basic) = progress.sent, next != nil { return }
-        progress.failures += 1
+        switch authentication[server].sent {
+        case .unasked(.digest): return
+        case .unasked(.basic) where next?.digest != nil: return
+        default: authentication[server].failures += 1
+        }
     }
 
     /// A response is no challenge of a server: the credential, if one was sent there, was accepted.
     func acceptedCredential(
         at server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) {
-        let progress = request.authentication[keyPath: server.progress]
-        guard let answer = progress.sent.answer, let origin = server.origin(for: sent) else { return }
+        guard let progress = request.authentication?[server], let answer = progress.sent.answer,
+            let origin = server.origin(for: sent)
+        else { return }
         if case .digest(let session) = answer,
             let information = head.fields.first(server.informationField).flatMap({
                 ChallengeList.parse("Digest \($0)").first
@@ -131,38 +124,18 @@ extension Session {
         knownSpaces.remember(answer, at: origin, sent.url.requestTarget)
     }
 
-    private struct Candidate {
-        let challenge: ChallengeList.Challenge
-        let digest: DigestChallenge?
-        let answer: RequestAuthentication.Answer
-        let strength: Int
-    }
-
-    /// The strongest challenge that the credential can answer: SHA-256 before MD5 before Basic; of equal ones the
-    /// first.
-    private static func best(
-        of challenges: [ChallengeList.Challenge], for credential: PasswordCredential, _ body: RequestBody
-    ) -> Candidate? {
-        var best: Candidate?
+    /// The strongest challenge that can be answered: SHA-256 before MD5 before Basic; of equal ones the first.
+    private func best(
+        of challenges: [ChallengeList.Challenge], _ server: ChallengingServer, _ sent: TransportRequest,
+        _ request: Request
+    ) -> ChallengeCandidate? {
+        var best: ChallengeCandidate?
         for challenge in challenges {
-            guard let candidate = candidate(challenge, credential, body) else { continue }
+            guard let credential = credential(for: challenge.realm, at: server, for: sent, of: request),
+                let candidate = ChallengeCandidate(challenge, credential, sent.body)
+            else { continue }
             if candidate.strength > best?.strength ?? -1 { best = candidate }
         }
         return best
-    }
-
-    private static func candidate(
-        _ challenge: ChallengeList.Challenge, _ credential: PasswordCredential, _ body: RequestBody
-    ) -> Candidate? {
-        if challenge.scheme == "basic", credential.schemes.contains(.basic) {
-            let realm = challenge.parameters.first { $0.name == "realm" }?.value ?? ""
-            return Candidate(
-                challenge: challenge, digest: nil, answer: .basic(credential, realm: realm), strength: 0)
-        }
-        guard credential.schemes.contains(.digest), let digest = DigestChallenge(challenge),
-            DigestSession.canAnswer(digest, for: body), let session = DigestSession(digest, credential)
-        else { return nil }
-        return Candidate(
-            challenge: challenge, digest: digest, answer: .digest(session), strength: digest.algorithm.strength)
     }
 }

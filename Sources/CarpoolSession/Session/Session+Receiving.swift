@@ -27,7 +27,7 @@ extension Session {
             acceptedCredential(at: .origin, head, to: transfer.request, for: request)
             acceptedCredential(at: .proxy, head, to: transfer.request, for: request)
         }
-        let redirects = hops - request.authentication.challengedHops
+        let redirects = hops - (request.authentication?.challengedHops ?? 0)
         redirect(after: head, to: transfer.request, hop: redirects, for: request)
     }
 

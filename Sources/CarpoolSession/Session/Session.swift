@@ -49,6 +49,8 @@ public final class Session {
     var inheritedSettings = InheritedSettings()
     /// Where credentials were accepted.
     var knownSpaces = KnownSpaces()
+    /// The credentials of requests without their own: those of the configuration, and those that were set later.
+    public internal(set) var credentials: SessionCredentials
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
@@ -65,6 +67,7 @@ public final class Session {
         self.name = name
         self.user = user
         self.configuration = configuration
+        credentials = configuration.credentials
         self.transport = transport
         self.scheduler = scheduler
         self.spool = spool

@@ -16,6 +16,8 @@ public struct SessionConfiguration {
     /// Names of fields, in lower case, whose values are secrets of the session: ``shown(_:)`` hides them, and redirects
     /// to another origin remove them.
     public var hiddenFields: [String] = []
+    /// The credentials of requests without their own, by protection space (HA-01).
+    public var credentials = SessionCredentials()
     /// The session's interceptor; it runs before the request's own (SE-12).
     public var interceptor: (any RequestInterceptor)?
     /// The settings that requests inherit unless they have their own. Each setting is a member of the configuration as

@@ -58,7 +58,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private static func isAddress(_ host: String) -> Bool { ConnectionAddresses.address(host) != nil }
 
     /// The host without the dot at the end of a name that begins at DNS's root: it is the same host.
-    private static func name(_ host: String) -> String {
+    static func name(_ host: String) -> String {
         host.utf8.count > 1 && host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
     }
 

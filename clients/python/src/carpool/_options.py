@@ -194,3 +194,7 @@ class SessionOptions(TypedDict, total=False):
     """The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.
     Default: none.
     """
+    credentials: Sequence[Mapping[str, Any]]
+    """Users and passwords by protection space: requests without a `credential` of their own answer challenges with
+    them. They are never returned; see `credentials.list`. Default: [].
+    """
