@@ -4,17 +4,20 @@ public enum NearestName {
     private static let maxBytes = 64
 
     /// The candidate with the fewest edits to the name, if they are few enough to be a typing error: one for every
-    /// three bytes, or one name is the beginning of the other.
+    /// three bytes, or one name is the beginning of the other. Beginnings come after names with one edit, and before
+    /// those with more.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
         let name = Array(name.utf8)
         guard !name.isEmpty, name.count <= maxBytes else { return nil }
-        var best: (candidate: String, edits: Int)?
+        var best: (candidate: String, group: Int, edits: Int)?
         for candidate in candidates {
             let bytes = Array(candidate.utf8)
             let begins = min(name.count, bytes.count) >= 3 && (bytes.starts(with: name) || name.starts(with: bytes))
-            let edits = begins ? 1 : distance(name, bytes)
-            guard edits <= max(1, name.count / 3), edits < best?.edits ?? .max else { continue }
-            best = (candidate, edits)
+            let edits = distance(name, bytes)
+            guard begins || edits <= max(1, name.count / 3) else { continue }
+            let group = edits <= 1 ? 0 : begins ? 1 : 2
+            if let best, (best.group, best.edits) <= (group, edits) { continue }
+            best = (candidate, group, edits)
         }
         return best?.candidate
     }

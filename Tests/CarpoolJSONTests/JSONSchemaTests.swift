@@ -101,4 +101,14 @@ import Testing
     func findsTheNearestName(_ name: String, _ nearest: String?) {
         #expect(NearestName.find(name, among: ["url", "timeout_ms", "resource_timeout_ms"]) == nearest)
     }
+
+    @Test(arguments: [
+        ("--proxy-usr", "--proxy-user"), ("--proxy-users", "--proxy-user"), ("--proxy-user-name", "--proxy-user"),
+        ("--prox", "--proxy"), ("--proxytunel", "--proxytunnel"), ("--proxy-", "--proxy"),
+    ])
+    func prefersOneEditToABeginning(_ name: String, _ nearest: String) {
+        let names = ["--proxy", "--proxy-user", "--proxytunnel", "--preproxy"]
+        #expect(NearestName.find(name, among: names) == nearest)
+        #expect(NearestName.find(name, among: names.reversed()) == nearest)
+    }
 }
