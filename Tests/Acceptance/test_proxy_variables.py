@@ -6,8 +6,10 @@ from pathlib import Path
 
 import carpool
 import pytest
-from harness.command import OK, RPC_ERROR, Run, runner
+from harness.command import OK, TRANSFER_FAILED, Run, runner
 from harness.daemon import Daemon
+from origins.authority import Authority
+from origins.nginx import Nginx
 from origins.proxies import PASSWORD, USER, Socks, Squid
 from origins.scripted import ScriptedOrigin
 
@@ -67,13 +69,57 @@ def test_the_command_has_the_variables_of_its_environment(
     assert (good in line) is is_proxied, line
 
 
-def test_a_bad_variable_is_named(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
-    environment = {"http_proxy": "ftp://proxy"}
-    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **environment}, tmp_path)
-    done = run("get", origin.url)
-    assert done.returncode == RPC_ERROR
-    assert b"the variable http_proxy or all_proxy" in done.stderr
-    assert run("get", "-x", "", origin.url).returncode == OK
+@pytest.mark.parametrize("bad", ["ftp://proxy", "http://a b", "http://", "http://:0", "nonsense://x"])
+def test_a_bad_variable_fails_only_requests_that_need_it(
+    daemon: Daemon, squid: Squid, nginx: Nginx, authority: Authority, origin: ScriptedOrigin, bad: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    origin.on("/secure", lambda exchange: exchange.reply(302, headers=[("Location", f"{nginx.https}/hello.txt")]))
+    good = f"http://127.0.0.1:{squid.plain}"
+    variables = {"http_proxy": good, "https_proxy": bad}
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **variables}, tmp_path)
+    done = run("get", "-v", origin.url)
+    assert (done.returncode, good.encode() in done.stderr) == (OK, True), done.stderr
+    trust = ["--cacert", str(authority.ca_file)]
+    # Nothing is sent without the proxy, also after a redirect.
+    for url in [f"{nginx.https}/hello.txt", f"{origin.url}/secure"]:
+        done = run("get", *trust, url)
+        assert done.returncode == TRANSFER_FAILED
+        assert b"the proxy of https URLs in the environment" in done.stderr
+        assert b"https_proxy" in done.stderr
+        assert run("get", *trust, "--noproxy", "127.0.0.1", url).returncode == OK
+        assert run("get", *trust, "-x", good, url).returncode == OK
+    assert run("doctor", f"{nginx.https}/hello.txt").returncode != OK
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with daemon.client() as client:
+        client.create_session("proxied", {"proxy": good})
+        assert client.get(origin.url).status == 200
+        for url in [f"{nginx.https}/hello.txt", f"{origin.url}/secure"]:
+            with pytest.raises(carpool.ProxyError, match="https URLs in the environment"):
+                client.get(url, verify=authority.ca_file)
+            assert client.get(url, verify=authority.ca_file, session="proxied").status == 200
+
+
+def test_a_path_in_a_variable_has_no_effect(
+    daemon: Daemon, squid: Squid, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    variables = {"http_proxy": f"http://127.0.0.1:{squid.plain}/path?query#fragment"}
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **variables}, tmp_path)
+    done = run("get", "-v", origin.url)
+    assert (done.returncode, f":{squid.plain}".encode() in done.stderr) == (OK, True), done.stderr
+
+
+@pytest.mark.parametrize("scheme", ["", "http://"])
+def test_the_user_in_the_url_takes_precedence_over_that_of_the_option(
+    daemon: Daemon, squid: Squid, origin: ScriptedOrigin, tmp_path: Path, scheme: str
+) -> None:
+    own = f"{scheme}{USER}:{PASSWORD}@127.0.0.1:{squid.basic}"
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), "http_proxy": own}, tmp_path)
+    tag = f"/precedence-{len(scheme)}"
+    assert run("get", "-f", "-x", own, "-U", "other:word", f"{origin.url}{tag}").returncode == OK
+    assert run("get", "-f", "-U", "other:word", f"{origin.url}{tag}").returncode == OK
+    assert [line[3] for line in squid.log(tag, 2)] == [USER, USER]
 
 
 def test_python_has_the_arguments_of_requests_and_the_environment(

@@ -20,7 +20,9 @@ extension Proxy {
         public let credential: Credential?
 
         /// Reads a text. The message of a refusal does not contain the credential.
-        public init(_ text: String) throws(Refusal) {
+        ///
+        /// - Parameter ignoresPath: whether a path, a query and a fragment have no effect, as in curl.
+        public init(_ text: String, ignoresPath: Bool = false) throws(Refusal) {
             let hasScheme = text.utf8.contains(UInt8(ascii: "/")) && text.contains("://")
             guard let parts = URLParts(hasScheme ? text : "http://\(text)") else {
                 throw Refusal(message: "not the URL of a proxy")
@@ -30,9 +32,12 @@ extension Proxy {
             guard let kind = Kind(rawValue: scheme == "socks" ? "socks4" : scheme) else {
                 throw Refusal(message: "\(String(scheme.prefix(64)).debugDescription) is not the scheme of a proxy")
             }
-            guard ["", "/"].contains(parts[CURLUPART_PATH] ?? ""), parts[CURLUPART_QUERY] == nil,
-                parts[CURLUPART_FRAGMENT] == nil
-            else { throw Refusal(message: "the URL of a proxy has no path, query or fragment") }
+            let hasNoPath =
+                ["", "/"].contains(parts[CURLUPART_PATH] ?? "") && parts[CURLUPART_QUERY] == nil
+                && parts[CURLUPART_FRAGMENT] == nil
+            guard ignoresPath || hasNoPath else {
+                throw Refusal(message: "the URL of a proxy has no path, query or fragment")
+            }
             guard parts[CURLUPART_ZONEID] == nil else {
                 throw Refusal(message: "the address of a proxy has no zone")
             }

@@ -11,26 +11,57 @@ enum ProxyReader {
             let proxy = try server(json, path: path)
             return proxy.map { ProxySettings(http: $0, https: $0) }
         }
+        let exceptions = try exceptions(json["no_proxy"], path: "\(path).no_proxy")
+        if json["environment"]?.bool == true { return try environment(json, exceptions, path: path) }
         let all = try server(json["all"], path: "\(path).all")
         let http = json["http"] == nil ? all : try server(json["http"], path: "\(path).http")
         let https = json["https"] == nil ? all : try server(json["https"], path: "\(path).https")
-        let exceptions = try exceptions(json["no_proxy"], path: "\(path).no_proxy")
         guard http != nil || https != nil else { return nil }
+        return ProxySettings(http: http, https: https, exceptions: exceptions)
+    }
+
+    /// The proxies of a program's environment: a variable that is not the URL of a proxy fails only requests that
+    /// need it.
+    private static func environment(
+        _ json: JSON, _ exceptions: ProxyExceptions, path: String
+    ) throws(RPCError) -> ProxySettings? {
+        var proxies: [String: Proxy] = [:]
+        var refusals: [String: String] = [:]
+        for scheme in ["http", "https"] {
+            let member = json[scheme] == nil ? "all" : scheme
+            guard let given = json[member] else { continue }
+            let text = given.kind == .object ? given["url"]?.string : given.string
+            guard let text, !text.isEmpty else { continue }
+            let address: Proxy.Address
+            do throws(Proxy.Refusal) { address = try Proxy.Address(text, ignoresPath: true) } catch {
+                refusals[scheme] = error.message
+                continue
+            }
+            proxies[scheme] = try server(given, at: address, path: "\(path).\(member)")
+        }
+        guard !proxies.isEmpty || !refusals.isEmpty else { return nil }
         return ProxySettings(
-            http: http, https: https, exceptions: exceptions, isFromEnvironment: json["environment"]?.bool ?? false)
+            http: proxies["http"], https: proxies["https"], exceptions: exceptions, isFromEnvironment: true,
+            refusals: refusals)
     }
 
     private static func server(_ json: JSON?, path: String) throws(RPCError) -> Proxy? {
         guard let json else { return nil }
-        guard json.kind == .object else {
-            let text = json.string ?? ""
-            return text.isEmpty ? nil : proxy(try address(text, path: path), nil, [.basic], tunnels: false, nil)
-        }
-        let url = json["url"]?.string ?? ""
+        let isObject = json.kind == .object
+        let url = (isObject ? json["url"]?.string : json.string) ?? ""
+        let place = isObject ? "\(path).url" : path
         guard !url.isEmpty else {
-            throw .invalidParams(path: "\(path).url", message: "empty", expected: urlForm)
+            if !isObject { return nil }
+            throw .invalidParams(path: place, message: "empty", expected: urlForm)
         }
-        let address = try address(url, path: "\(path).url")
+        return try server(json, at: try address(url, path: place), path: path)
+    }
+
+    /// A proxy with this address, and the other members of an object.
+    private static func server(
+        _ json: JSON, at address: Proxy.Address, path: String
+    ) throws(RPCError) -> Proxy {
+        guard json.kind == .object else { return proxy(address, nil, [.basic], tunnels: false, nil) }
         let tunnels = json["tunnel"]?.bool ?? false
         return proxy(
             address, try credential(json, of: address, path: path), schemes(json["schemes"]),

@@ -14,10 +14,15 @@ public final class ProxySettings: Sendable {
     /// Whether they are the defaults of the program that made the request, so that a session's own take precedence.
     public let isFromEnvironment: Bool
 
+    /// Why the proxy of a scheme of URLs cannot be used. A program has variables of which no request needs all.
+    public let refusals: [String: String]
+
     /// Makes settings from their parts.
     public init(
-        http: Proxy?, https: Proxy?, exceptions: ProxyExceptions = ProxyExceptions(), isFromEnvironment: Bool = false
+        http: Proxy?, https: Proxy?, exceptions: ProxyExceptions = ProxyExceptions(), isFromEnvironment: Bool = false,
+        refusals: [String: String] = [:]
     ) {
+        self.refusals = refusals
         self.isFromEnvironment = isFromEnvironment
         self.http = http
         self.https = https
@@ -28,6 +33,13 @@ public final class ProxySettings: Sendable {
     public func proxy(for origin: Origin) -> Proxy? {
         let proxy = origin.scheme == "https" ? https : http
         return proxy.flatMap { exceptions.contains(origin) ? nil : $0 }
+    }
+
+    /// Why the proxy for an origin cannot be used; `nil` if it can, or there is none.
+    func refusal(for origin: Origin) -> TransportError? {
+        guard let reason = refusals[origin.scheme], !exceptions.contains(origin) else { return nil }
+        return TransportError(
+            .proxyNotFound, "the proxy of \(origin.scheme) URLs in the environment cannot be used: \(reason)")
     }
 
     /// Whether an entry of the exceptions is the reason why an origin has no proxy.

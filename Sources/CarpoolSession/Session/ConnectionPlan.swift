@@ -54,7 +54,7 @@ extension Session {
         request.body = parameters.body
         request.isLong = parameters.kind.isLong || parameters.body.isFed
         request.httpVersion = options.httpVersion.value
-        setPartition(of: &request, options)
+        try setPartition(of: &request, options)
         let common = configuration.options
         func source<Value>(_ setting: KeyPath<TransferOptions, Setting<Value>>) -> ConnectionPlan.Source {
             if options[keyPath: setting].isGiven { return .request }

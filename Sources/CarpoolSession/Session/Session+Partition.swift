@@ -4,12 +4,13 @@ public import CarpoolHTTP
 extension Session {
     /// Sets the properties that another request must share to use the connection of a hop. Some depend on its host, so
     /// that they are set for each hop.
-    func setPartition(of hop: inout TransportRequest, for request: Request) {
-        setPartition(of: &hop, request.parameters.options)
+    func setPartition(of hop: inout TransportRequest, for request: Request) throws(SessionError) {
+        try setPartition(of: &hop, request.parameters.options)
     }
 
-    func setPartition(of hop: inout TransportRequest, _ options: borrowing TransferOptions) {
+    func setPartition(of hop: inout TransportRequest, _ options: borrowing TransferOptions) throws(SessionError) {
         let origin = hop.url.origin
+        if let refusal = options.proxy.value?.refusal(for: origin) { throw .sessionTaskFailed(refusal) }
         hop.partition = ConnectionPartition(user: user)
         if options.hasOwnConnectionSettings {
             hop.partition.settings = options.connectionSettings(for: origin)

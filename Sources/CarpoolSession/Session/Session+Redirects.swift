@@ -84,7 +84,10 @@ extension Session {
         // A followed redirect is not the response, whatever becomes of the next hop.
         request.response = nil
         request.attempts[request.attempts.count - 1].response = nil
-        setPartition(of: &next, for: request)
+        do throws(SessionError) { try setPartition(of: &next, for: request) } catch {
+            request.recordError(error)
+            return false
+        }
         // Another origin does not get to know who the client is.
         let first = request.attempts.last?.request ?? sent
         if next.url.origin != first.url.origin { next.partition.certificate = nil }

@@ -75,7 +75,7 @@ extension Session {
         do throws(SessionError) {
             try Session.check(adapted, of: request)
             var adapted = adapted
-            setPartition(of: &adapted, for: request)
+            try setPartition(of: &adapted, for: request)
             request.attempts[last].request = adapted
             try account(for: request)
             handle(.adapted, of: request)
@@ -148,7 +148,7 @@ extension Session {
         made.share = request.parameters.share
         made.priority = request.parameters.priority
         made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds
-        setPartition(of: &made, for: request)
+        try setPartition(of: &made, for: request)
         made.httpVersion = request.parameters.options.httpVersion.value
         made.idleTimeoutMilliseconds = request.parameters.options.idleTimeoutMilliseconds.value
         made.resourceTimeoutMilliseconds = request.parameters.options.resourceTimeoutMilliseconds.value
