@@ -45,12 +45,18 @@ struct ProxyArguments: Equatable {
         writer.endObject()
     }
 
+    private static func hasUser(_ url: String) -> Bool {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return rest.prefix { !"/?#".contains($0) }.contains("@")
+    }
+
     private func write(_ name: StaticString, _ url: String, to writer: inout JSONWriter) {
         writer.key(name)
         guard user != nil || tunnels || preproxy != nil || schemes != nil else { return writer.string(url) }
         writer.beginObject()
         writer.member("url", url)
-        if let user {
+        // The user in the URL takes precedence, as in curl.
+        if let user, !ProxyArguments.hasUser(url) {
             writer.member("username", user)
             writer.member("password", password)
         }
