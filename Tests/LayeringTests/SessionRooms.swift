@@ -42,7 +42,10 @@ let sessionRooms: [String: [String: String]] = [
         "Storage": "a spool in a temporary directory",
         "Values": "parameters as Swift literals",
     ],
-    "Authentication": ["Trust": "the host of a space is a pattern without wildcards"],
+    "Authentication": [
+        "Errors": "a decider about a challenge can fail the request",
+        "Trust": "the host of a space is a pattern without wildcards",
+    ],
     "Downloads": [
         "Errors": "a destination that cannot be used is a failure",
         "Headers": "validators have dates; error texts mask secrets",

@@ -3,8 +3,10 @@ internal import CCurl
 /// The options of a proxy.
 extension EasyHandle {
     /// Sets the proxy through which the connection is made.
-    /// - Parameter isTunnel: whether the proxy gets a CONNECT, and not the request.
-    func setProxy(_ proxy: Proxy, isTunnel: Bool) {
+    /// - Parameters:
+    ///   - isTunnel: whether the proxy gets a CONNECT, and not the request.
+    ///   - isAnswered: whether the request has an answer to the proxy's challenge: libcurl would send a second one.
+    func setProxy(_ proxy: Proxy, isTunnel: Bool, isAnswered: Bool = false) {
         set(CURLOPT_PROXY, text: proxy.description)
         // Else a variable of the daemon's environment would decide.
         set(CURLOPT_NOPROXY, text: "")
@@ -15,7 +17,7 @@ extension EasyHandle {
         set(CURLOPT_SOCKS5_AUTH, EasyHandle.basic)
         set(CURLOPT_PROXYAUTH, proxy.schemes.reduce(0) { $0 | $1.curlNumber })
         // A challenge to the request itself is answered with another request: libcurl would send a body twice.
-        if let credential = proxy.credential, isTunnel || proxy.schemes == [.basic] {
+        if !isAnswered, let credential = proxy.credential, isTunnel || proxy.schemes == [.basic] {
             set(CURLOPT_PROXYUSERNAME, text: EasyHandle.given(credential.user))
             set(CURLOPT_PROXYPASSWORD, text: EasyHandle.given(credential.password))
         }

@@ -27,7 +27,9 @@ extension CurlTransfer {
             easy.setVersions(request.partition.tls)
         }
         if let proxy = request.partition.proxy {
-            easy.setProxy(proxy, isTunnel: proxy.sharedOrigin(for: request.url.origin) == nil)
+            easy.setProxy(
+                proxy, isTunnel: proxy.sharedOrigin(for: request.url.origin) == nil,
+                isAnswered: request.authentication?.proxy != nil)
             if proxy.kind == .https { easy.setProxyTrust(store: authorities, configuration) }
         }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }

@@ -14,8 +14,9 @@ extension EventType {
                     "The authentication method."),
                 .required("host", .string, "The server."), .required("port", .count, "Its port."),
                 .optional("realm", .string, "The realm that the server names."),
+                .optional("proxy", .constant(true), "The server is a proxy."),
                 .required(
-                    "previous_failure_count", .count, "1 if the server refused the credential that the request carries."
+                    "previous_failure_count", .count, "How often the server has refused a credential of the attempt."
                 ),
             ],
             example: #"{"method":"ServerTrust","host":"example.com","port":443,"previous_failure_count":0}"#),

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 /// `callback.*`: calls that the daemon makes to its clients.
 enum CallbackMethods {
     static let all: [CallbackDescription] = [
-        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody, trust,
+        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody, trust, authenticate,
     ]
 
     private static let adapt = CallbackDescription(
@@ -222,7 +222,7 @@ extension CallbackMethods {
         .required("deadline_ms", .integer(0...600_000), "The time for the answer; a later answer is ignored."),
     ]
 
-    private static let aboutRequest: [JSONSchema.Member] =
+    static let aboutRequest: [JSONSchema.Member] =
         aboutSession + [
             .required("request", .requestName, "The request that it is about."),
             .required("attempt", .integer(0...Int64.max), "The number of the attempt, from 1; 0 before the first."),

@@ -7,7 +7,8 @@ extension AnyParameter {
         var all: [AnyParameter] = [
             .url, .method, .headers, .body, .expectContinue, .parameters, .encoding, .session, .kind, .destination,
             .resumeData, .cancelOnStreamError, .start, .setup, .holdForHeaders, .interceptor, .validate, .serialize,
-            .credential, .credentials, .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout,
+            .credential, .credentials, .authenticate, .trust, .timeout, .resourceTimeout, .queueTimeout, .priority,
+            .connectTimeout,
             .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .responseBody,
             .sha256, .events,
             onDisconnect, .key, .tags,
@@ -31,6 +32,14 @@ extension AnyParameter {
         Users and passwords by host, for this request and its redirects: the first one that is for the host of a hop is used there, if \
         `credential` is not.
         """, otherwise: "none")
+
+    /// The client that decides about challenges.
+    public static let authenticate = Parameter<JSON>(
+        "authenticate", .authenticate,
+        """
+        A client that decides how challenges of the server, and of an HTTP proxy that gets the request as it is, are answered: see \
+        `callback.authenticate`.
+        """, otherwise: "with `credential`, `credentials` and those of the session")
 
     // MARK: What is sent
 

@@ -51,6 +51,10 @@ extension JSONSchema {
     /// A client that evaluates servers.
     static let trustCallback = JSONSchema.named("TrustCallback", callback(onFailure: ["fail"]))
 
+    /// A client that answers challenges.
+    static let challengeCallback = JSONSchema.named(
+        "ChallengeCallback", callback(onFailure: ["fail", "default", "reject"]))
+
     /// A client that requests new credentials.
     static let refresherCallback = JSONSchema.named("RefresherCallback", callback(onFailure: ["fail"]))
 }

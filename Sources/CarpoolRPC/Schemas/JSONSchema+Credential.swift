@@ -17,6 +17,10 @@ extension JSONSchema {
                     "The host that they are for, with every scheme and port; `*` for every host.")
             ] + credentialMembers))
 
+    /// Who decides about challenges.
+    static let authenticate = JSONSchema.named(
+        "Authenticate", .object([.required("callback", challengeCallback, "The client that decides.")]))
+
     /// The credentials of a session.
     static let sessionCredentials = JSONSchema.array(of: sessionCredential, count: 0...64)
 

@@ -22,6 +22,17 @@ struct CallbackEndpoint {
         broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 
+    /// Asks about a challenge.
+    func ask<Value>(
+        _ method: StaticString, about subject: ChallengeDecider.Subject,
+        members: @escaping (inout JSONWriter, CallbackQuestion.Detail) -> Void,
+        read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        let question = CallbackQuestion(method, specification, about: subject, members: members)
+        broker.ask(question, origin: origin, client: client, read: read, completion: completion)
+    }
+
     /// Asks about a session.
     func ask<Value>(
         _ method: StaticString, about session: Session,

@@ -35,6 +35,19 @@ struct CallbackQuestion {
         self.members = members
     }
 
+    /// A question about a challenge.
+    init(
+        _ method: StaticString, _ specification: CallbackSpecification, about subject: ChallengeDecider.Subject,
+        members: @escaping (inout JSONWriter, Detail) -> Void
+    ) {
+        self.method = method
+        self.specification = specification
+        session = subject.session
+        request = subject.request
+        attempt = subject.attempt
+        self.members = members
+    }
+
     /// A question about a session.
     init(
         _ method: StaticString, _ specification: CallbackSpecification, about session: Session,

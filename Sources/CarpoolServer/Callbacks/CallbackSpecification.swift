@@ -20,6 +20,10 @@ struct CallbackSpecification: Equatable {
         case pass
         /// A download goes to the spool.
         case spool
+        /// A challenge is answered as without a callback.
+        case performDefault = "default"
+        /// A challenge is not answered.
+        case reject
         /// There is no value, or the bytes stay as they are.
         case none
     }

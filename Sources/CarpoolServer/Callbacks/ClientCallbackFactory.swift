@@ -49,6 +49,10 @@ struct ClientCallbackFactory: CallbackFactory {
         CallbackRefresher(try callback(json, .fail, path))
     }
 
+    func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider {
+        CallbackAuthenticator(try callback(json, .fail, path)).decider
+    }
+
     func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator {
         let endpoint = try callback(json, .fail, path)
         // The same callback of the same user decides alike; that of a request is the function of one connection.

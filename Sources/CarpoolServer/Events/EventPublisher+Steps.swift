@@ -16,6 +16,7 @@ extension EventPublisher {
             writer.member("host", challenge.host)
             writer.member("port", challenge.port)
             writer.member("realm", challenge.realm.map { TruncatedText.of($0, bytes: record.eventDetail.urlBytes) })
+            if challenge.isOfProxy { writer.member("proxy", true) }
             writer.member("previous_failure_count", challenge.previousFailureCount)
         }
     }

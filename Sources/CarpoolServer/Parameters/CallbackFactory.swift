@@ -24,6 +24,8 @@ protocol CallbackFactory {
     ) throws(RPCError) -> any DestinationDecider
     /// `callback.trust`.
     func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator
+    /// `callback.authenticate`.
+    func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider
     /// `callback.refresh`.
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher
 }

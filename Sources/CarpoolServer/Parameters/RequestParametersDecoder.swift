@@ -56,6 +56,10 @@ struct RequestParametersDecoder {
         if let credentials = params[.credentials] {
             parameters.credentials = try CredentialReader.list(credentials, path: "params.credentials")
         }
+        if let callback = params[.authenticate]?["callback"] {
+            parameters.challengeDecider = try callbacks.challengeDecider(
+                callback, path: "params.authenticate.callback")
+        }
         try readValues(params, parts, into: &parameters)
         if let interceptor = params[.interceptor] {
             parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")

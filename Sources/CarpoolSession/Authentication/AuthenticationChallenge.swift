@@ -26,10 +26,13 @@ public struct AuthenticationChallenge: Equatable, Sendable {
     public let realm: String?
     /// How often a credential was refused: 1 if the request has sent one.
     public let previousFailureCount: Int
+    /// Whether a proxy asks, and not the origin.
+    public let isOfProxy: Bool
 
     /// The challenge for the certificate of a server.
     init(serverTrustOf request: TransportRequest) {
         let origin = request.url.origin
+        isOfProxy = false
         (method, host, port, realm, previousFailureCount) = (.serverTrust, origin.host, Int(origin.port), nil, 0)
     }
 
@@ -47,8 +50,10 @@ public struct AuthenticationChallenge: Equatable, Sendable {
 
     /// A challenge of a response (RFC 9110, section 11.6.1).
     init(
-        _ method: Method, _ challenge: ChallengeList.Challenge, of origin: Origin, previousFailureCount: Int
+        _ method: Method, _ challenge: ChallengeList.Challenge, of origin: Origin, previousFailureCount: Int,
+        isOfProxy: Bool = false
     ) {
+        self.isOfProxy = isOfProxy
         self.method = method
         self.previousFailureCount = previousFailureCount
         host = origin.host

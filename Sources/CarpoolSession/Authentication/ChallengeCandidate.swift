@@ -23,6 +23,33 @@ struct ChallengeCandidate {
         self.credential = credential
     }
 
+    /// The strongest challenge that some credential could answer; `nil` if there is none.
+    static func any(of challenges: [ChallengeList.Challenge], _ body: RequestBody) -> ChallengeCandidate? {
+        let placeholder = PasswordCredential(user: "", password: "")
+        return strongest(of: challenges) { ChallengeCandidate($0, placeholder, body) }
+    }
+
+    /// The strongest of the candidates: SHA-256 before MD5 before Basic; of equal ones the first.
+    static func strongest(
+        of challenges: [ChallengeList.Challenge], _ make: (ChallengeList.Challenge) -> ChallengeCandidate?
+    ) -> ChallengeCandidate? {
+        var best: ChallengeCandidate?
+        for challenge in challenges {
+            guard let candidate = make(challenge) else { continue }
+            if candidate.strength > best?.strength ?? -1 { best = candidate }
+        }
+        return best
+    }
+
+    /// The challenge as monitors and deciders see it.
+    func shown(
+        of origin: Origin, _ server: ChallengingServer, previousFailureCount: Int
+    ) -> AuthenticationChallenge {
+        AuthenticationChallenge(
+            digest == nil ? .basic : .digest, challenge, of: origin, previousFailureCount: previousFailureCount,
+            isOfProxy: server == .proxy)
+    }
+
     var realm: String { challenge.realm }
 
     /// The stronger one has the higher number; Basic has 0.

@@ -46,6 +46,8 @@ final class RequestAuthentication {
         var sent = Sent.nothing
         /// The answer that the next hop sends, and the server that it is for.
         var pending: (answer: Answer, server: Origin)?
+        /// The credential that a decider has chosen, and the server that it is for.
+        var chosen: (credential: PasswordCredential, server: Origin)?
         /// How often a credential was refused.
         var failures = 0
         /// How often a nonce was too old.
@@ -58,6 +60,8 @@ final class RequestAuthentication {
     private var proxy = Progress()
     /// The hops that were challenged, which are no redirects.
     var challengedHops = 0
+    /// How often the decider was asked.
+    var questions = 0
 
     /// The most answers with a new nonce in a task: a server whose nonces are always too old would never end.
     static let maximumStaleAnswers = 3

@@ -37,7 +37,7 @@ struct RequestMachine {
         static let suspended = PauseReasons(rawValue: 1)
         /// The body waits until the caller has seen the head (DR-03).
         static let head = PauseReasons(rawValue: 2)
-        /// A redirect decider was asked.
+        /// A redirect decider was asked, or a decider about a challenge.
         static let redirect = PauseReasons(rawValue: 4)
         /// The host cannot be reached.
         static let path = PauseReasons(rawValue: 8)

@@ -29,6 +29,8 @@ public struct RequestParameters {
     public var credential: PasswordCredential?
     /// Credentials by host, for this request and its redirects: of the hosts to which ``credential`` is not sent.
     public var credentials: CredentialList?
+    /// Decides how challenges are answered; `nil` for the credentials alone.
+    public var challengeDecider: ChallengeDecider?
     /// The request's own interceptor; it runs after the session's (RI-06).
     public var interceptor: (any RequestInterceptor)?
     /// Whether the session's interceptor skips the request: for requests that an interceptor itself sends.

@@ -33,7 +33,7 @@ extension Session {
     }
 
     /// How a request has authenticated, from now on.
-    private func authentication(of request: Request) -> RequestAuthentication {
+    func authentication(of request: Request) -> RequestAuthentication {
         if let known = request.authentication { return known }
         let made = RequestAuthentication()
         request.authentication = made
@@ -52,25 +52,39 @@ extension Session {
         return value.flatMap { server.field($0) }
     }
 
-    /// Handles a response that asks for a credential. Returns whether the challenge is answered by another hop.
+    /// Handles a response that asks for a credential. Returns whether the challenge is answered by another hop, or
+    /// decided later.
     func answerChallenge(
         of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) -> Bool {
         let challenges = head.fields.all(server.challengeField).flatMap(ChallengeList.parse)
-        let best = mayAuthenticate(at: server, sent) ? best(of: challenges, server, sent, request) : nil
-        let origin = server.origin(for: sent) ?? sent.url.origin
-        countFailure(best, at: server, origin, of: request)
+        let isOpen = mayAuthenticate(at: server, sent)
+        let best = isOpen ? best(of: challenges, server, sent, request) : nil
+        let origin = server.origin(for: sent)
+        let isCounted = countFailure(best, at: server, origin ?? sent.url.origin, of: request)
         let failures = request.authentication?[server].failures ?? 0
-        let shown = best.flatMap { best in
-            AuthenticationChallenge.Method(best.challenge.scheme).map {
-                AuthenticationChallenge($0, best.challenge, of: origin, previousFailureCount: failures)
-            }
-        }
+        let decider = isOpen ? request.parameters.challengeDecider : nil
+        let seen = best ?? decider.flatMap { _ in ChallengeCandidate.any(of: challenges, sent.body) }
+        let shown = seen?.shown(of: origin ?? sent.url.origin, server, previousFailureCount: failures)
         if let challenge = shown ?? AuthenticationChallenge(head, to: sent) {
             notify(.taskDidReceiveChallenge(challenge), of: request)
         }
-        guard failures == 0, let answer = best?.answer(), canSendAgain(sent, request), request.state != .cancelled
-        else { return false }
+        guard isOpen, let origin, canSendAgain(sent, request), request.state != .cancelled else { return false }
+        if isCounted, let decider {
+            let question = ChallengeQuestion(
+                challenges: challenges, server: server, origin: origin, failures: failures, sent: sent, head: head)
+            if ask(decider, question, of: request) { return true }
+        }
+        guard failures == 0, let best else { return false }
+        return answer(best, of: server, at: origin, with: sent, for: request)
+    }
+
+    /// Answers a challenge with another hop. Returns whether that is possible.
+    func answer(
+        _ candidate: ChallengeCandidate, of server: ChallengingServer, at origin: Origin, with sent: TransportRequest,
+        for request: Request
+    ) -> Bool {
+        guard let answer = candidate.answer() else { return false }
         let authentication = authentication(of: request)
         authentication[server].pending = (answer, origin)
         authentication.challengedHops += 1
@@ -83,26 +97,29 @@ extension Session {
     }
 
     /// Counts a credential that was refused. An old nonce, one of another task, and another realm that has another
-    /// credential say nothing about it.
+    /// credential say nothing about it. Returns whether the challenge is a new question: a credential was refused, or
+    /// none was sent.
     private func countFailure(
         _ next: ChallengeCandidate?, at server: ChallengingServer, _ origin: Origin, of request: Request
-    ) {
+    ) -> Bool {
         guard let authentication = request.authentication, let answer = authentication[server].sent.answer else {
-            return
+            return true
         }
         if next?.digest?.isStale == true, case .digest = answer {
             authentication[server].staleAnswers += 1
-            if authentication[server].staleAnswers <= RequestAuthentication.maximumStaleAnswers { return }
+            if authentication[server].staleAnswers <= RequestAuthentication.maximumStaleAnswers { return false }
         }
         if let next, next.realm != answer.realm, next.credential != answer.credential {
             authentication[server].otherRealms += 1
-            if authentication[server].otherRealms <= RequestAuthentication.maximumOtherRealms { return }
+            if authentication[server].otherRealms <= RequestAuthentication.maximumOtherRealms { return false }
         }
         knownSpaces.forget(answer.credential, at: origin)
         switch authentication[server].sent {
-        case .unasked(.digest): return
-        case .unasked(.basic) where next?.digest != nil: return
-        default: authentication[server].failures += 1
+        case .unasked(.digest): return false
+        case .unasked(.basic) where next?.digest != nil: return false
+        default:
+            authentication[server].failures += 1
+            return true
         }
     }
 
@@ -124,18 +141,14 @@ extension Session {
         knownSpaces.remember(answer, at: origin, sent.url.requestTarget)
     }
 
-    /// The strongest challenge that can be answered: SHA-256 before MD5 before Basic; of equal ones the first.
-    private func best(
+    /// The strongest challenge that can be answered.
+    func best(
         of challenges: [ChallengeList.Challenge], _ server: ChallengingServer, _ sent: TransportRequest,
         _ request: Request
     ) -> ChallengeCandidate? {
-        var best: ChallengeCandidate?
-        for challenge in challenges {
-            guard let credential = credential(for: challenge.realm, at: server, for: sent, of: request),
-                let candidate = ChallengeCandidate(challenge, credential, sent.body)
-            else { continue }
-            if candidate.strength > best?.strength ?? -1 { best = candidate }
+        ChallengeCandidate.strongest(of: challenges) { challenge in
+            credential(for: challenge.realm, at: server, for: sent, of: request)
+                .flatMap { ChallengeCandidate(challenge, $0, sent.body) }
         }
-        return best
     }
 }

@@ -22,6 +22,9 @@ extension Session {
     func ownCredential(
         at server: ChallengingServer, for hop: TransportRequest, of request: Request
     ) -> PasswordCredential? {
+        if let chosen = request.authentication?[server].chosen, chosen.server == server.origin(for: hop) {
+            return chosen.credential
+        }
         switch server {
         case .origin:
             if let credential = request.parameters.credential,

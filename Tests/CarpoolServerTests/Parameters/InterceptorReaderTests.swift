@@ -21,6 +21,7 @@ struct InterceptorReaderTests {
             paths.append(path)
             return Part()
         }
+        func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider { throw .cancelled }
         func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator { throw .cancelled }
         func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher {
             paths.append(path)

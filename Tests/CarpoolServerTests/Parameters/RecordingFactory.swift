@@ -39,5 +39,6 @@ final class RecordingFactory: CallbackFactory {
     }
     func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider { throw .cancelled }
     func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator { throw .cancelled }
+    func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider { throw .cancelled }
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
 }

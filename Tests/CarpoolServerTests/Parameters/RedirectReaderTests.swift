@@ -32,6 +32,7 @@ struct RedirectReaderTests {
         ) throws(RPCError) -> any DestinationDecider {
             throw .cancelled
         }
+        func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider { throw .cancelled }
         func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator { throw .cancelled }
         func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
     }

@@ -56,6 +56,14 @@ def fail(_: Any) -> Any:
         ("validate", None, {"valid": True}),
         ("validate", True, {"valid": True}),
         ("validate", False, {"valid": False}),
+        ("authenticate", None, {"action": "default"}),
+        ("authenticate", False, {"action": "reject"}),
+        ("authenticate", ("ada", "x"), {"credential": {"username": "ada", "password": "x"}}),
+        (
+            "authenticate",
+            carpool.DigestAuth("ada", "x"),
+            {"credential": {"username": "ada", "password": "x", "schemes": ["digest"]}},
+        ),
         ("serialize", {"a": [1]}, {"value": {"a": [1]}}),
         ("serialize", None, {"value": None}),
         ("preprocess", "[1]", {"text": "[1]"}),
@@ -87,6 +95,7 @@ def test_what_a_handler_gives_is_its_answer(
         ("retry", {"decision": "do_not_retry_with_error", "message": "why not"}),
         ("redirect", {"decision": "do_not_follow"}),
         ("validate", {"valid": False, "message": "why not"}),
+        ("authenticate", {"action": "cancel", "message": "why not"}),
         ("serialize", {"fail": {"message": "why not"}}),
         ("preprocess", {"fail": {"message": "why not"}}),
         ("destination", {"fail": {"message": "why not"}}),
@@ -109,6 +118,9 @@ def test_a_handler_can_refuse(start: Start, connect: Connect, kind: str, expecte
         ("serialize", {1, 2}, "TypeError"),
         ("serialize", float("inf"), "ValueError"),
         ("serialize", "x" * (1 << 20), "ValueError"),
+        ("authenticate", True, "TypeError"),
+        ("authenticate", ("ada",), "ValueError"),
+        ("authenticate", "ada:x", "TypeError"),
         ("preprocess", None, "TypeError"),
         ("destination", True, "TypeError"),
         ("body", None, "TypeError"),
@@ -173,12 +185,13 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
         validate=answer(True),
         serialize=answer(1),
         preprocess=answer(""),
+        authenticate=answer(None),
         destination=answer(None),
         body=answer(""),
         refresh=answer(carpool.Credential("new")),
     )
     client.run("get", "http://a/")
-    adapt, retry, redirect, validate, serialize, preprocess, destination, body, refresh, *bodies = calls
+    adapt, retry, redirect, validate, serialize, preprocess, authenticate, destination, body, refresh, *bodies = calls
     large, gone, file = bodies
     assert (adapt.callback, adapt.session, adapt.request_id, adapt.attempt, adapt.deadline) == (
         "mine",
@@ -199,6 +212,8 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     assert (redirect.response.headers["location"], redirect.request.method) == ("/b", "POST")
     assert (validate.response.url, validate.content, serialize.response.status) == ("http://a/", b"[]", 302)
     assert (serialize.content, preprocess.content) == (b"\xff", b"while(1);[1]")
+    assert (authenticate.host, authenticate.port, authenticate.realm) == ("a", 80, "r")
+    assert (authenticate.scheme, authenticate.is_proxy, authenticate.previous_failure_count) == ("digest", True, 1)
     assert (refresh.credential.access_token, refresh.credential.refresh_token) == ("old", "r1")
     assert refresh.credential.expires_in < 0
     assert "old" not in repr(refresh.credential)

@@ -47,6 +47,7 @@ if typing.TYPE_CHECKING:
     from ._async.stream import AsyncStream
     from ._calls import (
         AdaptCall,
+        AuthenticateCall,
         BodyCall,
         CallbackCall,
         Changes,
@@ -70,6 +71,7 @@ __all__ = [
     "AsyncClient",
     "AsyncEventStream",
     "AsyncStream",
+    "AuthenticateCall",
     "BodyCall",
     "CallCancelledError",
     "CallbackCall",
@@ -137,6 +139,8 @@ _LATER = {
 } | dict.fromkeys(
     (
         "AdaptCall",
+        "AuthenticateCall",
+        "AuthenticateCall",
         "BodyCall",
         "CallbackCall",
         "Changes",

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from ._calls import (
     AdaptCall,
+    AuthenticateCall,
     BodyCall,
     CallbackCall,
     Changes,
@@ -27,7 +28,8 @@ from ._calls import (
 )
 from ._exceptions import Refuse
 from ._handlers import MAX_QUESTIONS
-from ._operations import credential_params
+from ._inputs import DigestAuth
+from ._operations import auth_params, credential_params
 from ._rpc import Question, RPCConnection
 
 Asked = TypeVar("Asked", bound=CallbackCall)
@@ -167,6 +169,20 @@ def _trust(_: TrustCall, value: Any) -> dict[str, Any]:
     return {"trusted": value}
 
 
+def _authenticate(_: AuthenticateCall, value: Any) -> dict[str, Any]:
+    if value is None:
+        return {"action": "default"}
+    if value is False:
+        return {"action": "reject"}
+    if not isinstance(value, (tuple, list, DigestAuth)):
+        raise _wrong(value, "a pair of user and password, a DigestAuth, None or False")
+    credential = auth_params(value if isinstance(value, DigestAuth) else tuple(value))
+    if not isinstance(value, DigestAuth):
+        # The server has asked: its strongest scheme is used.
+        credential = {name: credential[name] for name in ("username", "password")}
+    return {"credential": credential}
+
+
 def _preprocess(_: PreprocessCall, value: Any) -> dict[str, Any]:
     if not isinstance(value, (str, bytes)):
         raise _wrong(value, "text or bytes")
@@ -201,6 +217,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "redirect": _Kind(RedirectCall, _redirect, lambda _: {"decision": "do_not_follow"}),
     "validate": _Kind(ValidateCall, _validate, lambda message: {"valid": False, "message": message}),
     "trust": _Kind(TrustCall, _trust, lambda message: {"trusted": False, "message": message}),
+    "authenticate": _Kind(AuthenticateCall, _authenticate, lambda message: {"action": "cancel", "message": message}),
     "serialize": _Kind(SerializeCall, lambda _, value: {"value": value}, _fail),
     "preprocess": _Kind(PreprocessCall, _preprocess, _fail),
     "destination": _Kind(DestinationCall, _destination, _fail),

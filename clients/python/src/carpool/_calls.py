@@ -210,6 +210,45 @@ class TrustCall(CallbackCall):
 
 
 @dataclass(frozen=True, slots=True)
+class AuthenticateCall(CallbackCall):
+    """A server asks for a user and a password. Return them as a pair, or a `DigestAuth`.
+
+    None is for the credential of the request or the session, False leaves the challenge unanswered; `Refuse` fails the
+    request.
+    """
+
+    @property
+    def host(self) -> str:
+        """The host of the server; an IPv6 address has no brackets."""
+        return str(self.params["host"])
+
+    @property
+    def port(self) -> int:
+        """The port of the server."""
+        return int(self.params["port"])
+
+    @property
+    def realm(self) -> str | None:
+        """The realm, as the server names it."""
+        return self.params.get("realm")
+
+    @property
+    def scheme(self) -> str:
+        """The strongest scheme that the server offers: basic or digest."""
+        return str(self.params["scheme"])
+
+    @property
+    def is_proxy(self) -> bool:
+        """Whether the server is a proxy."""
+        return bool(self.params.get("proxy"))
+
+    @property
+    def previous_failure_count(self) -> int:
+        """How often the server has refused a credential of this attempt."""
+        return int(self.params["previous_failure_count"])
+
+
+@dataclass(frozen=True, slots=True)
 class SerializeCall(PreprocessCall):
     """A body is serialized. Return any value that has a JSON form; `Refuse` fails the request."""
 

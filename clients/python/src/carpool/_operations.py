@@ -95,7 +95,7 @@ def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ..
     return {"file": os.path.abspath(cert)}  # noqa: PTH100
 
 
-def _credential(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
+def auth_params(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
     """Return `credential` for the argument `auth`."""
     if isinstance(auth, DigestAuth):
         return {"username": auth.username, "password": auth.password, "schemes": ["digest"]}
@@ -150,7 +150,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
-    "auth": ("credential", lambda auth: None if auth is None else _credential(auth)),
+    "auth": ("credential", lambda auth: None if auth is None else auth_params(auth)),
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
 }

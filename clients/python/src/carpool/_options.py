@@ -68,6 +68,10 @@ class RequestOptions(PythonOptions, total=False):
     """Users and passwords by host, for this request and its redirects: the first one that is for the host of a hop
     is used there, if `credential` is not. Default: none.
     """
+    authenticate: Mapping[str, Any] | None
+    """A client that decides how challenges of the server, and of an HTTP proxy that gets the request as it is, are
+    answered: see `callback.authenticate`. Default: with credential, credentials and those of the session.
+    """
     trust: Literal["system"] | Mapping[str, Any] | None
     """How the server's certificate is verified. Default: the session's."""
     timeout_ms: int | None

@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .._callbacks import AsyncHandler
     from .._calls import (
         AdaptCall,
+        AuthenticateCall,
         BodyCall,
         Changes,
         Credential,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         TrustCall,
         ValidateCall,
     )
+    from .._inputs import DigestAuth
 
 # The maximum that body.read returns at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -241,6 +243,8 @@ class AsyncClient(AsyncObserver):
         redirect: AsyncHandler[RedirectCall, Changes | bool | None] | None = None,
         validate: AsyncHandler[ValidateCall, bool | None] | None = None,
         trust: AsyncHandler[TrustCall, bool] | None = None,
+        authenticate: AsyncHandler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None]
+        | None = None,
         serialize: AsyncHandler[SerializeCall, Any] | None = None,
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
         destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,
@@ -259,6 +263,7 @@ class AsyncClient(AsyncObserver):
             "redirect": redirect,
             "validate": validate,
             "trust": trust,
+            "authenticate": authenticate,
             "serialize": serialize,
             "preprocess": preprocess,
             "destination": destination,

@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .._callbacks import Handler
     from .._calls import (
         AdaptCall,
+        AuthenticateCall,
         BodyCall,
         Changes,
         Credential,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         TrustCall,
         ValidateCall,
     )
+    from .._inputs import DigestAuth
 
 # The maximum that body.read returns at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -242,6 +244,7 @@ class Client(Observer):
         redirect: Handler[RedirectCall, Changes | bool | None] | None = None,
         validate: Handler[ValidateCall, bool | None] | None = None,
         trust: Handler[TrustCall, bool] | None = None,
+        authenticate: Handler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
         destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
@@ -262,6 +265,7 @@ class Client(Observer):
             "redirect": redirect,
             "validate": validate,
             "trust": trust,
+            "authenticate": authenticate,
             "serialize": serialize,
             "preprocess": preprocess,
             "destination": destination,
