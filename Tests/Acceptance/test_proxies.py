@@ -107,6 +107,28 @@ def test_a_request_without_a_proxy_in_a_session_with_one(
     assert "proxy" not in hops(perform(client, origin.url, session="proxied", proxy={}))[0]
 
 
+@pytest.mark.parametrize("schemes", [["basic"], ["digest"]])
+def test_a_replaced_host_is_reached_by_a_tunnel(
+    client: carpool.Client, squid: Squid, origin: ScriptedOrigin, schemes: list[str]
+) -> None:
+    server = {"url": f"http://127.0.0.1:{squid.basic}", "username": USER, "password": PASSWORD, "schemes": schemes}
+    same = f"127.0.0.1:{origin.port}:127.0.0.1:{origin.port}"
+    replaced = f"replaced.test:80:127.0.0.1:{origin.port}"
+    params = {"proxy": {"all": server}, "addresses": {"connect_to": [replaced, same]}}
+    # The proxy gets the requests for other hosts, and for this one if it stays the same, as they are.
+    tag = f"/not-replaced-{schemes[0]}"
+    others = [perform(client, f"{origin.url}{tag}", **params) for _ in range(2)]
+    assert [hops(record)[-1]["reused"] for record in others] == [schemes == ["digest"], True]
+    assert squid.log(tag, 2)[-1][1:4] == ["GET", f"{origin.url}{tag}", USER]
+    assert client.call("request.explain", url="http://replaced.test/", **params)["pool"]["connections"] == 0
+    records = [perform(client, "http://replaced.test/", **params) for _ in range(3)]
+    assert [hops(record)[0]["reused"] for record in records] == [False, True, True], records[0]["outcome"]
+    assert hops(records[0])[0]["new_connection"] == "first"
+    pool = client.call("request.explain", url="http://replaced.test/", **params)["pool"]
+    assert (pool["connections"], pool["idle"]) == (1, 1)
+    assert len(origin.requests) == 5
+
+
 # MARK: Credentials
 
 

@@ -28,7 +28,7 @@ extension CurlTransfer {
         }
         if let proxy = request.partition.proxy {
             easy.setProxy(
-                proxy, isTunnel: proxy.sharedOrigin(for: request.url.origin) == nil,
+                proxy, isTunnel: request.partition.proxyOrigin(for: request.url.origin) == nil,
                 isAnswered: request.authentication?.proxy != nil)
             if proxy.kind == .https { easy.setProxyTrust(store: authorities, configuration) }
         }

@@ -46,6 +46,15 @@ public struct ConnectionPartition: Hashable, Sendable {
         set { change { $0.proxy = newValue } }
     }
 
+    /// The origin of the proxy itself, if requests for an origin go to it as they are; `nil` if each connection is a
+    /// tunnel to one origin, or there is no proxy. For a host that `connect_to` replaces libcurl makes a tunnel.
+    public func proxyOrigin(for origin: Origin) -> Origin? {
+        guard let values = settings?.values, let shared = values.proxy?.sharedOrigin(for: origin) else { return nil }
+        guard let addresses = values.addresses, addresses.replacement(of: origin) != nil else { return shared }
+        let destination = addresses.destination(for: origin)
+        return destination.host == origin.host && destination.port == origin.port ? shared : nil
+    }
+
     private mutating func change(_ body: (inout ConnectionSettings.Values) -> Void) {
         var values = settings?.values ?? ConnectionSettings.Values()
         body(&values)

@@ -79,7 +79,7 @@ public final class Proxy: Hashable, Sendable {
 
     /// The origin of the proxy itself, if requests for an origin go to it as they are, so that its connections serve
     /// every such origin; `nil` if each connection is a tunnel to one origin.
-    public func sharedOrigin(for origin: Origin) -> Origin? {
+    func sharedOrigin(for origin: Origin) -> Origin? {
         guard !kind.isSOCKS, !tunnelsEverything, origin.scheme == "http" else { return nil }
         return Origin(scheme: "http", host: host, port: port)
     }

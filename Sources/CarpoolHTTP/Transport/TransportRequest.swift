@@ -85,7 +85,7 @@ extension TransportRequest {
     }
 
     /// The origin whose connections it uses: the URL's, or that of an HTTP proxy to which the request goes as it is.
-    var connectionOrigin: Origin { partition.proxy?.sharedOrigin(for: url.origin) ?? url.origin }
+    var connectionOrigin: Origin { partition.proxyOrigin(for: url.origin) ?? url.origin }
 
     /// The host of the proxy that is connected to; `nil` without a proxy.
     public var firstProxyHost: String? { partition.proxy.map { ($0.preproxy ?? $0).host } }

@@ -26,6 +26,6 @@ enum ChallengingServer {
 
     /// The origin of the server itself; `nil` if the hop does not go to such a proxy.
     func origin(for hop: TransportRequest) -> Origin? {
-        self == .origin ? hop.url.origin : hop.partition.proxy?.sharedOrigin(for: hop.url.origin)
+        self == .origin ? hop.url.origin : hop.partition.proxyOrigin(for: hop.url.origin)
     }
 }

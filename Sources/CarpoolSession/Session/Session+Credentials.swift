@@ -36,7 +36,7 @@ extension Session {
         case .proxy:
             // Basic alone is sent by libcurl.
             guard let proxy = hop.partition.proxy, proxy.schemes != [.basic], let known = proxy.credential,
-                proxy.sharedOrigin(for: hop.url.origin) != nil
+                hop.partition.proxyOrigin(for: hop.url.origin) != nil
             else { return nil }
             let schemes = proxy.schemes.compactMap { PasswordCredential.Scheme(rawValue: $0.rawValue) }
             return PasswordCredential(user: known.user, password: known.password, schemes: Set(schemes))
