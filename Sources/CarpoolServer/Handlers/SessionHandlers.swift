@@ -151,10 +151,7 @@ struct SessionHandlers {
             write("headers", to: &writer, upTo: end, &leftOut) { write(fields, to: &$0) }
         }
         let text = entry?.declaration?.shown ?? entry?.configuration
-        for name in SessionHandlers.givenMembers {
-            guard let value = text?[name] else { continue }
-            write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
-        }
+        writeGiven(text, of: configuration, to: &writer, upTo: end, &leftOut)
         writer.member("start", configuration.startsRequestsImmediately ? "immediate" : "manual")
         writer.member("ephemeral", configuration.isEphemeral)
         configuration.options.writeScalars(to: &writer)
@@ -165,6 +162,23 @@ struct SessionHandlers {
         }
         if !leftOut.isEmpty { writer.member("left_out", leftOut) }
         writer.endObject()
+    }
+
+    /// Writes the members that are written as the client has set them, with their secrets hidden.
+    private func writeGiven(
+        _ text: JSON?, of configuration: SessionConfiguration, to writer: inout JSONWriter, upTo end: Int,
+        _ leftOut: inout [String]
+    ) {
+        for name in SessionHandlers.givenMembers {
+            guard let value = text?[name] else { continue }
+            write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
+        }
+        if configuration.options.proxy.isGiven {
+            write("proxy", to: &writer, upTo: end, &leftOut) {
+                ProxyWriter.write(
+                    configuration.options.proxy.value, exceptions: text?["proxy"]?["no_proxy"], to: &$0)
+            }
+        }
     }
 
     /// Maximum bytes of a session in a list: `session.get` returns the members that are left out there.
