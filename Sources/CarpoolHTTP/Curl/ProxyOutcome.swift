@@ -12,6 +12,9 @@ struct ProxyOutcome {
     /// Whether TLS with the proxy itself had begun and nothing after it.
     let isSecuringProxy: Bool
 
+    /// Whether libcurl may answer the last status with another CONNECT, so that it says nothing yet.
+    var isAnswered: Bool { connectStatus == 407 && proxy.credential != nil && proxy.schemes != [.basic] }
+
     /// Reads what a handle knows.
     init(proxy: Proxy, origin: Origin, _ easy: EasyHandle, isSecuringProxy: Bool) {
         self.proxy = proxy

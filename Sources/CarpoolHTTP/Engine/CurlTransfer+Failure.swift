@@ -57,8 +57,18 @@ extension CurlTransfer {
     /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
     var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
+    /// The error when a deadline has passed while a proxy's answer to CONNECT arrives: its status has been read, and
+    /// libcurl waits for the rest of a body that says nothing more.
+    private var refusedTunnelError: TransportError? {
+        guard sendCount == 0, case .running(let easy) = phase, let outcome = proxyOutcome(easy),
+            outcome.connectStatus >= 300, !outcome.isAnswered
+        else { return nil }
+        return outcome.error(ErrorMapping(code: CURLE_OPERATION_TIMEDOUT, text: ""))
+    }
+
     /// The error when a deadline has passed.
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
+        if let error = refusedTunnelError { return error }
         let message =
             switch kind {
             case .queue: "not started within \(request.queueTimeoutMilliseconds ?? 0) ms"
