@@ -32,6 +32,8 @@ def paths(url: str, secret: Path, folder: Path, authority: Authority) -> list[tu
         ("request.perform", {**ask, "client_certificate": {"file": str(secret)}}),
         ("request.perform", {**ask, "client_certificate": {"pem": "", "key_file": str(secret)}}),
         ("request.perform", {**ask, "client_certificate": {"pem": "", "password_file": str(secret)}}),
+        ("request.perform", {**ask, "credential": {"username": "a", "password": {"file": str(secret)}}}),
+        ("credentials.set", {"host": "a.test", "username": "a", "password": {"file": str(secret)}}),
         ("request.perform", {**download, "destination": str(folder / "a")}),
         ("request.perform", {**download, "destination": {"path": str(folder / "b")}}),
         ("request.perform", {**download, "destination": {"directory": str(folder)}}),

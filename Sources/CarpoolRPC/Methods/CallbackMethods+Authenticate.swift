@@ -20,7 +20,7 @@ extension CallbackMethods {
                 "previous_failure_count", .count, "How often a credential of this attempt was refused there."),
         ],
         result: .oneOf(
-            .object([.required("credential", JSONSchema.credential, "The credential that is sent.")]),
+            .object([.required("credential", JSONSchema.answeredCredential, "The credential that is sent.")]),
             .object([
                 .required(
                     "action", .choice("default", "reject", "cancel"),

@@ -15,7 +15,10 @@ enum CredentialMethods {
         ends with the session. A session has at most 64.
         """,
         params: [session] + JSONSchema.protectionSpaceMembers + JSONSchema.credentialMembers,
-        result: .stateChange, errors: [.sessionNotFound, .wrongState, .queueFull],
+        result: .stateChange,
+        errors: [
+            .sessionNotFound, .wrongState, .queueFull, .fileCannotOpen, .fileNotOwner, .fileOtherView,
+        ],
         examples: [
             .init(
                 "for every realm of a host",

@@ -35,11 +35,37 @@ extension JSONSchema {
         .optional("realm", .string(maxBytes: 1_024), "The realm, as the server names it.", otherwise: "every realm"),
     ]
 
+    /// A password, by its value or by its place.
+    static let password = JSONSchema.named(
+        "Password",
+        .oneOf(
+            .string(maxBytes: 4_096).described("The password itself."),
+            .object([
+                .required(
+                    "file", .string(maxBytes: 4_096),
+                    "The absolute path of a file with the password, of at most 4 KiB. A newline at its end is not part of it."
+                )
+            ]),
+            .object([
+                .required(
+                    "fd", .integer(0...15),
+                    "The index of a passed descriptor of such a file, which is read from its beginning.")
+            ])))
+
+    /// A user and a password in an answer of a client.
+    static let answeredCredential = JSONSchema.named(
+        "AnsweredCredential",
+        .object(
+            credentialMembers.map { member in
+                guard member.name.description == "password" else { return member }
+                return .required("password", .string(maxBytes: 4_096), "The password. It is never returned.")
+            }))
+
     /// The members of a user and a password.
     static let credentialMembers: [Member] = [
         .required(
             "username", .string(maxBytes: 1_024), "The user. Without a colon, unless `schemes` is only `digest`."),
-        .required("password", .string(maxBytes: 4_096), "The password. It is never returned."),
+        .required("password", password, "The password. It is never returned."),
         .optional(
             "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
             "The schemes that may be used. The strongest one that the server offers is used.",

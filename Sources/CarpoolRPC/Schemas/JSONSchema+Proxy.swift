@@ -45,7 +45,7 @@ extension JSONSchema {
             .object([
                 .required("url", proxyURL, "The same."),
                 .optional("username", .string(maxBytes: 1_024), "The user, in place of the URL's."),
-                .optional("password", .string(maxBytes: 1_024), "The password. It is never returned."),
+                .optional("password", password, "The password. It is never returned."),
                 .optional(
                     "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
                     """

@@ -57,7 +57,8 @@ struct CallbackAuthenticator {
             }
         }
         do throws(RPCError) {
-            return .success(.useCredential(try CredentialReader.credential({ given[$0] }, path: "result.credential")))
+            let reader = CredentialReader(passwords: .texts)
+            return .success(.useCredential(try reader.credential({ given[$0] }, path: "result.credential")))
         } catch {
             throw .refused(error.message, path: "result.credential", expected: "a user and a password")
         }

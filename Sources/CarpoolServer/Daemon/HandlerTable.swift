@@ -11,7 +11,9 @@ enum HandlerTable {
         [
             RPCHandlers(document: services.document).table, clients(services).table,
             DaemonHandlers(services: services).table, sessions(services).table,
-            CredentialHandlers(sessions: services.sessions, configuration: services.configuration).table,
+            CredentialHandlers(
+                sessions: services.sessions, callFiles: services.callFiles, configuration: services.configuration
+            ).table,
             requests(services).table,
             explanations(services).table,
             BodyHandlers(requests: services.requests, worker: services.worker, files: services.sessions.files).table,

@@ -6,11 +6,7 @@ internal import CarpoolSystem
 /// The files that a call names by path or passes as descriptors, collected first, so that they can be opened and
 /// inspected off the loop. A call without files costs three look-ups and no memory.
 struct CallFileNames {
-    /// A path and the parameter that it stands in.
-    struct Path: Sendable {
-        let place: String
-        let path: String
-    }
+    typealias Path = NamedPath
 
     /// Files whose bytes are sent.
     private(set) var paths: [Path] = []
@@ -18,6 +14,8 @@ struct CallFileNames {
     private(set) var trust: [TrustMaterialNames] = []
     /// The parts of a client certificate.
     private(set) var clientCertificate: ClientCertificateNames?
+    /// Passwords.
+    private(set) var passwords: [PasswordNames] = []
     /// The places of descriptors, as the caller counts them.
     private(set) var descriptors: [Int] = []
     /// Where a download goes, and what it resumes.
@@ -26,12 +24,13 @@ struct CallFileNames {
     /// Whether the call has no files.
     var isEmpty: Bool {
         paths.isEmpty && trust.isEmpty && descriptors.isEmpty && destination == nil && clientCertificate == nil
+            && passwords.isEmpty
     }
 
     /// Whether it has files that are opened by their paths.
     var namesPaths: Bool {
         !paths.isEmpty || trust.contains { $0.namesPaths } || destination != nil
-            || clientCertificate?.paths.isEmpty == false
+            || clientCertificate?.paths.isEmpty == false || passwords.contains { $0.path != nil }
     }
 
     /// Looks through the parameters of a request that have passed their schema.
@@ -40,6 +39,12 @@ struct CallFileNames {
         if let trust = params[.trust] { self.trust = TrustMaterialNames.all(in: trust, at: "params.trust") }
         if let certificate = params[.clientCertificate] { addCertificate(certificate, at: "params.client_certificate") }
         if let descriptor = params[.addresses]?["unix_socket"]?["fd"]?.int { descriptors.append(descriptor) }
+        if params[.credential] != nil || params[.credentials] != nil || params[.proxy] != nil {
+            add(
+                PasswordNames.all(
+                    credential: params[.credential], credentials: params[.credentials], proxy: params[.proxy],
+                    at: "params"))
+        }
         if params[.kind] == "download" { destination = DestinationNames(params) }
     }
 
@@ -52,6 +57,19 @@ struct CallFileNames {
         if let certificate = configuration.flatMap({ ParameterObject($0)[.clientCertificate] }) {
             addCertificate(certificate, at: "\(path).client_certificate")
         }
+        if let object = configuration.map({ ParameterObject($0) }) {
+            add(
+                PasswordNames.all(
+                    credential: nil, credentials: object[.sessionCredentials], proxy: object[.proxy], at: path))
+        }
+    }
+
+    /// Makes the names of a call that has only a password.
+    init(password: JSON?, at place: String) { add([PasswordNames(password, at: place)].compactMap(\.self)) }
+
+    private mutating func add(_ names: [PasswordNames]) {
+        passwords += names
+        descriptors += names.compactMap(\.descriptor)
     }
 
     private mutating func addCertificate(_ json: JSON, at place: String) {

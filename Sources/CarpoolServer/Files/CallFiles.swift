@@ -8,17 +8,7 @@ final class CallFiles {
     /// The opened file, or why it was not opened.
     typealias Opening = Result<NamedFile, RegularFile.Failure>
 
-    /// A passed descriptor, by its kind.
-    enum Passed: Sendable {
-        /// A regular file and its size.
-        case file(WorkerFile, size: Int64, isInMemory: Bool)
-        /// A pipe or a socket.
-        case stream(WorkerFile, isSocket: Bool, isConnected: Bool = false)
-        /// A socket of an address family that is not read.
-        case otherSocket(family: Int32)
-        /// Not readable: the number of the error.
-        case refused(Int32)
-    }
+    typealias Passed = PassedDescriptor
 
     /// The results for all files.
     struct Found: Sendable {
@@ -28,6 +18,8 @@ final class CallFiles {
         var trust: [String: TrustMaterialFiles.Reading] = [:]
         /// The client certificate, if the call names one.
         var clientCertificate: ClientCertificateNames.Reading?
+        /// Passwords, by the parameter.
+        var passwords: [String: PasswordNames.Reading] = [:]
         /// By the descriptor's place in the call.
         var passed: [Int: Passed] = [:]
         /// Where a download goes, and what it resumes.
@@ -54,6 +46,8 @@ final class CallFiles {
     let trust: [String: TrustMaterialFiles.Reading]
     /// The client certificate, if the call names one that was read.
     let clientCertificate: ClientCertificateNames.Reading?
+    /// Passwords, by the parameter.
+    let passwords: [String: PasswordNames.Reading]
     /// How many descriptors were passed with the call.
     let descriptorCount: Int
     /// Where a download goes, and what it resumes, if the call names one of these.
@@ -67,10 +61,14 @@ final class CallFiles {
         opened = found.opened
         trust = found.trust
         clientCertificate = found.clientCertificate
+        passwords = found.passwords
         passed = found.passed
         destination = found.destination
         self.descriptorCount = descriptorCount
     }
+
+    /// The bytes of the passwords, which stay in memory with the request or the session.
+    var passwordBytes: Int { passwords.values.reduce(0) { $0 &+ ((try? $1.get().count) ?? 0) } }
 
     /// Returns a descriptor, once.
     func claim(descriptor index: Int) -> Passed? { passed.removeValue(forKey: index) }

@@ -6,23 +6,12 @@ internal import Glibc
 /// Where the parts of a client certificate are, as a call names them; and their reading by a thread of a worker.
 struct ClientCertificateNames: Sendable {
     /// The place of a text or a file.
-    enum Source: Sendable {
-        /// The file at a path, and the parameter that it stands in.
-        case file(CallFileNames.Path)
-        /// The bytes themselves.
-        case bytes([UInt8])
-        /// A passed descriptor, by its place in the call.
-        case descriptor(Int)
-    }
+    typealias Source = NamedContent
 
     /// Why a certificate was not read.
     enum Failure: Error, Sendable {
-        /// A file cannot be opened.
-        case cannotOpen(RegularFile.Failure, path: String)
-        /// A file or a descriptor cannot be read.
-        case cannotRead(SystemError, path: String)
-        /// A descriptor is none of the call's, or not that of a regular file.
-        case noFile(index: Int)
+        /// A file or a descriptor is not read.
+        case unread(NamedContent.Failure)
         /// The content cannot be used.
         case refused(ClientCertificate.Failure)
     }
@@ -77,7 +66,7 @@ struct ClientCertificateNames: Sendable {
     private var sources: [Source] { [certificate, key, password].compactMap(\.self) }
 
     /// The files that are opened by their paths.
-    var paths: [CallFileNames.Path] {
+    var paths: [NamedPath] {
         sources.compactMap { source in
             if case .file(let path) = source { return path }
             return nil
@@ -90,7 +79,7 @@ struct ClientCertificateNames: Sendable {
     }
 
     /// The files, and whether no other user may read them: all but certificates whose key is apart.
-    var secrecy: [(name: CallFileNames.Path, isSecret: Bool)] {
+    var secrecy: [(name: NamedPath, isSecret: Bool)] {
         var secrecy = paths.map { (name: $0, isSecret: true) }
         if case .file = certificate, key != nil { secrecy[0].isSecret = false }
         return secrecy
@@ -110,8 +99,8 @@ struct ClientCertificateNames: Sendable {
     ///   - known: certificates in use, by the digests of what they were read from.
     ///   - readFile: reads a file; the last parameter is the most bytes.
     func read(
-        _ passed: [Int: CallFiles.Passed], known: [[UInt8]: ClientCertificate] = [:],
-        readFile: (CallFileNames.Path, Int) throws(Failure) -> [UInt8] = ClientCertificateNames.readFile
+        _ passed: [Int: PassedDescriptor], known: [[UInt8]: ClientCertificate] = [:],
+        readFile: (NamedPath, Int) throws(NamedContent.Failure) -> [UInt8] = NamedContent.readFile
     ) -> Reading {
         do throws(Failure) {
             let most = ClientCertificate.maximumBytes
@@ -135,54 +124,14 @@ struct ClientCertificateNames: Sendable {
     }
 
     private func content(
-        of source: Source?, _ most: Int, _ passed: [Int: CallFiles.Passed],
-        _ readFile: (CallFileNames.Path, Int) throws(Failure) -> [UInt8]
+        of source: Source?, _ most: Int, _ passed: [Int: PassedDescriptor],
+        _ readFile: (NamedPath, Int) throws(NamedContent.Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8]? {
-        switch source {
-        case nil: return nil
-        case .bytes(let bytes)?: return bytes
-        case .file(let name)?: return try readFile(name, most)
-        case .descriptor(let index)?:
-            guard case .file(let file, let size, _) = passed[index] else { throw .noFile(index: index) }
-            return try ClientCertificateNames.readFromStart(file, size, most, "descriptor \(index)")
-        }
-    }
-
-    private static func readFile(_ name: CallFileNames.Path, _ most: Int) throws(Failure) -> [UInt8] {
-        let file: RegularFile
-        do throws(RegularFile.Failure) {
-            file = try RegularFile.open(name.path)
+        do throws(NamedContent.Failure) {
+            return try source?.content(atMost: most, passed, readFile: readFile)
         } catch {
-            throw .cannotOpen(error, path: name.path)
+            guard case .tooLarge(let size) = error else { throw .unread(error) }
+            throw .refused(.unreadable(expected: "a file of at most \(most) bytes", found: "\(size) bytes"))
         }
-        guard file.size <= Int64(most) else { throw tooLarge(file.size, most) }
-        do throws(SystemError) {
-            return try Bytes.readAll(file.descriptor.raw, atMost: most, path: name.path)
-        } catch {
-            throw .cannotRead(error, path: name.path)
-        }
-    }
-
-    /// Reads a descriptor without moving its position, which the caller shares.
-    private static func readFromStart(
-        _ file: WorkerFile, _ size: Int64, _ most: Int, _ name: String
-    ) throws(Failure) -> [UInt8] {
-        guard size <= Int64(most) else { throw tooLarge(size, most) }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        var count = 0
-        while count < bytes.count {
-            let read = bytes.withUnsafeMutableBytes {
-                pread(file.raw, $0.baseAddress.map { $0 + count }, $0.count - count, off_t(count))
-            }
-            guard read >= 0 else { throw .cannotRead(.last("read", name), path: name) }
-            // It is shorter than it was.
-            guard read > 0 else { break }
-            count += read
-        }
-        return Array(bytes[..<count])
-    }
-
-    private static func tooLarge(_ size: Int64, _ most: Int) -> Failure {
-        .refused(.unreadable(expected: "a file of at most \(most) bytes", found: "\(size) bytes"))
     }
 }

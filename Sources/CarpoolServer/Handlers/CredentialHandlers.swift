@@ -5,6 +5,7 @@ internal import CarpoolSession
 /// `credentials.*`: users and passwords of the caller's sessions.
 struct CredentialHandlers {
     let sessions: SessionService
+    let callFiles: CallFileService
     let configuration: LiveConfiguration
 
     var table: [String: Handler] {
@@ -15,9 +16,15 @@ struct CredentialHandlers {
     private static let bareBytes = 1_024
 
     private func set(_ call: Call) throws(RPCError) -> Answer {
+        let names = CallFileNames(password: call.params["password"], at: "params.password")
+        return try callFiles.withFiles(names, of: call) { files throws(RPCError) in try set(call, files) }
+    }
+
+    private func set(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         let session = try sessions.session(call.params["session"], of: call.client)
         let space = try CredentialReader.space({ call.params[$0] }, path: "params")
-        let credential = try CredentialReader.credential({ call.params[$0] }, path: "params")
+        let reader = CredentialReader(passwords: PasswordReader(files: files, client: call.client))
+        let credential = try reader.credential({ call.params[$0] }, path: "params")
         try CredentialReader.check(credential, in: space, path: "params")
         guard session.credentials.hasRoom(for: space) else {
             throw RPCError(
@@ -29,7 +36,7 @@ struct CredentialHandlers {
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
             ticket = try sessions.memoryQuota.take(
-                CredentialHandlers.bareBytes &+ call.messageBytes, for: call.client.identity,
+                CredentialHandlers.bareBytes &+ call.messageBytes &+ files.passwordBytes, for: call.client.identity,
                 configuration.limits.sessionByteBounds)
         } catch {
             throw .tooManySessionBytes(error)

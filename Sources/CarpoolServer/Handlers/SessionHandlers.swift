@@ -47,7 +47,7 @@ struct SessionHandlers {
             guard known.isMade(of: text, configuration) else { throw exists(known) }
             return .result { write(changed: false, known.session, to: &$0) }
         }
-        let (tickets, lasting) = try tickets(for: call)
+        let (tickets, lasting) = try tickets(for: call, files)
         let session = sessions.make(name: name, of: uid, configuration)
         session.account = lasting
         sessions.table.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
@@ -58,11 +58,11 @@ struct SessionHandlers {
     /// - Returns: what is given back when the session is invalidated, and what its requests hold until the last of them
     ///   is forgotten.
     private func tickets(
-        for call: Call
+        for call: Call, _ files: CallFiles
     ) throws(RPCError) -> (ofName: [QuotaLedger.Ticket], lasting: QuotaLedger.Ticket?) {
         let (client, limits) = (call.client.identity, configuration.limits)
         let longBytes = max(0, call.messageBytes &- RequestParameters.uncountedCallBytes)
-        let shortBytes = call.messageBytes &- longBytes
+        let shortBytes = call.messageBytes &- longBytes &+ files.passwordBytes
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
             ticket = try sessions.quota.take(for: client, limits.sessionBounds)

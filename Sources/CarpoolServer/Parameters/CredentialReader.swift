@@ -3,16 +3,19 @@ internal import CarpoolRPC
 internal import CarpoolSession
 
 /// Reads `credential`, a user and a password, and `credentials`, a list of them. The values have passed their schemas.
-enum CredentialReader {
+struct CredentialReader {
+    /// Reads the passwords.
+    let passwords: PasswordReader
+
     /// The credentials of a session by protection space.
-    static func credentials(_ json: JSON, path: String) throws(RPCError) -> SessionCredentials {
+    func credentials(_ json: JSON, path: String) throws(RPCError) -> SessionCredentials {
         var credentials = SessionCredentials()
         for index in 0..<json.count {
             guard let member = json[index: index] else { continue }
             let place = "\(path)[\(index)]"
-            let space = try space({ member[$0] }, path: place)
+            let space = try CredentialReader.space({ member[$0] }, path: place)
             let credential = try credential({ member[$0] }, path: place)
-            try check(credential, in: space, path: place)
+            try CredentialReader.check(credential, in: space, path: place)
             guard credentials.set(SessionCredentials.Entry(credential, for: space)) == nil else {
                 throw .invalidParams(
                     path: place, message: "the same host, port, scheme and realm as an entry before it",
@@ -45,11 +48,11 @@ enum CredentialReader {
     }
 
     /// A user and a password.
-    static func credential(
+    func credential(
         _ member: (StaticString) -> JSON?, path: String
     ) throws(RPCError) -> PasswordCredential {
-        let user = try text(member("username"), path: "\(path).username")
-        let password = try text(member("password"), path: "\(path).password")
+        let user = try PasswordReader.checked(member("username")?.string ?? "", path: "\(path).username")
+        let password = try passwords.password(member("password"), path: "\(path).password")
         var schemes: Set<PasswordCredential.Scheme> = []
         let names = member("schemes")
         for index in 0..<(names?.count ?? 0) {
@@ -73,14 +76,14 @@ enum CredentialReader {
     }
 
     /// Reads a list of credentials, each for a host; `nil` for an empty one.
-    static func list(_ json: JSON, path: String) throws(RPCError) -> CredentialList? {
+    func list(_ json: JSON, path: String) throws(RPCError) -> CredentialList? {
         var entries: [CredentialList.Entry] = []
         for index in 0..<json.count {
             guard let element = json[index: index] else { continue }
             let place = "\(path)[\(index)]"
             entries.append(
                 CredentialList.Entry(
-                    host: try host(element["host"]?.string ?? "", path: "\(place).host"),
+                    host: try CredentialReader.host(element["host"]?.string ?? "", path: "\(place).host"),
                     credential: try credential({ element[$0] }, path: place)))
         }
         return entries.isEmpty ? nil : CredentialList(entries)
@@ -95,14 +98,5 @@ enum CredentialReader {
                 expected: "a host without a port, an IPv6 address in brackets, or *")
         }
         return pattern.host
-    }
-
-    private static func text(_ json: JSON?, path: String) throws(RPCError) -> String {
-        let text = json?.string ?? ""
-        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .invalidParams(
-                path: path, message: "a control character", expected: "text without control characters")
-        }
-        return text
     }
 }

@@ -4,9 +4,12 @@ internal import CarpoolRPC
 internal import CarpoolSession
 
 /// Reads `proxy`: the proxies of requests, and the hosts that are reached without one. The value has passed the schema.
-enum ProxyReader {
+struct ProxyReader {
+    /// Reads the passwords.
+    let passwords: PasswordReader
+
     /// The settings; `nil` for no proxy.
-    static func settings(_ json: JSON, path: String) throws(RPCError) -> ProxySettings? {
+    func settings(_ json: JSON, path: String) throws(RPCError) -> ProxySettings? {
         guard json.kind == .object else {
             let proxy = try server(json, path: path)
             return proxy.map { ProxySettings(http: $0, https: $0) }
@@ -22,7 +25,7 @@ enum ProxyReader {
 
     /// The proxies of a program's environment: a variable that is not the URL of a proxy fails only requests that
     /// need it.
-    private static func environment(
+    private func environment(
         _ json: JSON, _ exceptions: ProxyExceptions, path: String
     ) throws(RPCError) -> ProxySettings? {
         var proxies: [String: Proxy] = [:]
@@ -45,20 +48,20 @@ enum ProxyReader {
             refusals: refusals)
     }
 
-    private static func server(_ json: JSON?, path: String) throws(RPCError) -> Proxy? {
+    private func server(_ json: JSON?, path: String) throws(RPCError) -> Proxy? {
         guard let json else { return nil }
         let isObject = json.kind == .object
         let url = (isObject ? json["url"]?.string : json.string) ?? ""
         let place = isObject ? "\(path).url" : path
         guard !url.isEmpty else {
             if !isObject { return nil }
-            throw .invalidParams(path: place, message: "empty", expected: urlForm)
+            throw .invalidParams(path: place, message: "empty", expected: ProxyReader.urlForm)
         }
         return try server(json, at: try address(url, path: place), path: path)
     }
 
     /// A proxy with this address, and the other members of an object.
-    private static func server(
+    private func server(
         _ json: JSON, at address: Proxy.Address, path: String
     ) throws(RPCError) -> Proxy {
         guard json.kind == .object else { return proxy(address, nil, [.basic], tunnels: false, nil) }
@@ -69,13 +72,13 @@ enum ProxyReader {
             try preproxy(json["preproxy"]?.string, of: address, path: "\(path).preproxy"))
     }
 
-    private static func schemes(_ json: JSON?) -> Set<Proxy.Scheme> {
+    private func schemes(_ json: JSON?) -> Set<Proxy.Scheme> {
         let names = (0..<(json?.count ?? 0)).compactMap { json?[index: $0]?.string }
         let schemes = Set(names.compactMap(Proxy.Scheme.init(rawValue:)))
         return schemes.isEmpty ? [.basic] : schemes
     }
 
-    private static func proxy(
+    private func proxy(
         _ address: Proxy.Address, _ credential: Proxy.Credential?, _ schemes: Set<Proxy.Scheme>, tunnels: Bool,
         _ preproxy: Proxy?
     ) -> Proxy {
@@ -86,22 +89,20 @@ enum ProxyReader {
 
     private static let urlForm = "[scheme://][user:password@]host[:port], such as http://proxy.example.com:3128"
 
-    private static func address(_ text: String, path: String) throws(RPCError) -> Proxy.Address {
+    private func address(_ text: String, path: String) throws(RPCError) -> Proxy.Address {
         do throws(Proxy.Refusal) { return try Proxy.Address(text) } catch {
-            throw .invalidParams(path: path, message: error.message, expected: urlForm)
+            throw .invalidParams(path: path, message: error.message, expected: ProxyReader.urlForm)
         }
     }
 
-    private static func credential(
+    private func credential(
         _ json: JSON, of address: Proxy.Address, path: String
     ) throws(RPCError) -> Proxy.Credential? {
-        let (user, password) = (json["username"]?.string, json["password"]?.string)
-        guard user != nil || password != nil else { return nil }
-        for (name, text) in [("username", user), ("password", password)] {
-            guard let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { continue }
-            throw .invalidParams(
-                path: "\(path).\(name)", message: "a control character", expected: "text without control characters")
-        }
+        let user = json["username"]?.string
+        guard user != nil || json["password"] != nil else { return nil }
+        if let user { _ = try PasswordReader.checked(user, path: "\(path).username") }
+        let password =
+            json["password"] == nil ? nil : try passwords.password(json["password"], path: "\(path).password")
         let name = user ?? address.credential?.user ?? ""
         // Basic has a colon between the two (RFC 7617, section 2).
         guard !name.contains(":") || address.kind.isSOCKS else {
@@ -111,7 +112,7 @@ enum ProxyReader {
         return Proxy.Credential(user: name, password: password ?? address.credential?.password ?? "")
     }
 
-    private static func preproxy(
+    private func preproxy(
         _ text: String?, of address: Proxy.Address, path: String
     ) throws(RPCError) -> Proxy? {
         guard let text, !text.isEmpty else { return nil }
@@ -129,7 +130,7 @@ enum ProxyReader {
         return proxy(first, nil, [.basic], tunnels: false, nil)
     }
 
-    private static func exceptions(_ json: JSON?, path: String) throws(RPCError) -> ProxyExceptions {
+    private func exceptions(_ json: JSON?, path: String) throws(RPCError) -> ProxyExceptions {
         guard let json else { return ProxyExceptions() }
         if let text = json.string {
             if let exceptions = ProxyExceptions(variable: text) { return exceptions }

@@ -33,13 +33,7 @@ extension RPCError {
     /// A client certificate that was not read.
     static func uncertified(_ failure: ClientCertificateNames.Failure, at place: String) -> RPCError {
         switch failure {
-        case .cannotOpen(let failure, let path): return .cannotOpen(failure, path: path)
-        case .cannotRead(let error, let path):
-            return .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
-        case .noFile(let index):
-            return .invalidParams(
-                path: place, message: "descriptor \(index) did not come with the line, or is no regular file",
-                expected: "the index of a passed descriptor of a regular file")
+        case .unread(let failure): return .unread(failure, at: place)
         case .refused(let failure):
             var error = RPCError(kind(of: failure), "the client certificate: \(failure.message)").with("path", place)
             error.hint = failure.hint

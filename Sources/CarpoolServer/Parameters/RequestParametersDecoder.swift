@@ -51,10 +51,10 @@ struct RequestParametersDecoder {
         parameters.expectsContinue = params[.expectContinue] ?? false
         parameters.userAgent = client.userAgent
         if let credential = params[.credential] {
-            parameters.credential = try CredentialReader.credential({ credential[$0] }, path: "params.credential")
+            parameters.credential = try credentialReader.credential({ credential[$0] }, path: "params.credential")
         }
         if let credentials = params[.credentials] {
-            parameters.credentials = try CredentialReader.list(credentials, path: "params.credentials")
+            parameters.credentials = try credentialReader.list(credentials, path: "params.credentials")
         }
         if let callback = params[.authenticate]?["callback"] {
             parameters.challengeDecider = try callbacks.challengeDecider(
@@ -96,6 +96,10 @@ struct RequestParametersDecoder {
         if let encoding = params[.encoding] { parameters.encoding = try EncodingReader().encoding(encoding) }
     }
 
+    private var credentialReader: CredentialReader {
+        CredentialReader(passwords: PasswordReader(files: files, client: client))
+    }
+
     // MARK: Settings that requests and sessions have in common; `path` is that of the object that holds them
 
     private func readConnection(
@@ -111,7 +115,8 @@ struct RequestParametersDecoder {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
         }
         if let proxy = source[.proxy] {
-            let settings = try ProxyReader.settings(proxy, path: "\(path).proxy")
+            let settings = try ProxyReader(passwords: PasswordReader(files: files, client: client))
+                .settings(proxy, path: "\(path).proxy")
             // An environment without a proxy is no wish for none.
             if settings != nil || proxy["environment"]?.bool != true { options.proxy.set(.some(settings)) }
         }
@@ -240,7 +245,7 @@ struct RequestParametersDecoder {
         }
         try readValidation(object, path: path, into: &configuration.options)
         if let credentials = object[.sessionCredentials] {
-            configuration.credentials = try CredentialReader.credentials(credentials, path: "\(path).credentials")
+            configuration.credentials = try credentialReader.credentials(credentials, path: "\(path).credentials")
         }
         configuration.options.readScalars(object)
         configuration.startsRequestsImmediately = object[.start] != "manual"

@@ -18,13 +18,14 @@ struct SessionTable {
         var declaration: Declaration?
 
         /// Whether a session of this name would be made of the same configuration: a changed file is another
-        /// configuration, though its path is the same.
+        /// configuration, though its path is the same, and so is a changed password of a file.
         func isMade(of text: JSON?, _ configuration: SessionConfiguration) -> Bool {
             let areEmpty = (self.configuration?.count ?? 0) == 0 && (text?.count ?? 0) == 0
             let known = session.configuration
             return (areEmpty || self.configuration == text) && known.trust == configuration.trust
                 && known.serverTrustManager == configuration.serverTrustManager
                 && known.certificate == configuration.certificate && known.credentials == configuration.credentials
+                && known.proxy?.http == configuration.proxy?.http && known.proxy?.https == configuration.proxy?.https
         }
     }
 

@@ -46,7 +46,9 @@ final class CallFileService {
         }
         let destination = mayName ? names.destination : nil
         let certificate = names.clientCertificate.flatMap { $0.canBeRead(byPath: mayName) ? $0 : nil }
-        let needsWorker = !paths.isEmpty || !trust.isEmpty || destination != nil || certificate != nil
+        let passwords = names.passwords.filter { $0.canBeRead(byPath: mayName) }
+        let needsWorker =
+            !passwords.isEmpty || !paths.isEmpty || !trust.isEmpty || destination != nil || certificate != nil
         guard needsWorker || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
@@ -59,6 +61,7 @@ final class CallFileService {
             var files = TrustMaterialFiles(known: known)
             for name in trust { found.read(name, &files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
+            for name in passwords { found.passwords[name.place] = name.read(found.passed) }
             found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
             return found

@@ -60,7 +60,8 @@ final class RequestService {
         if let refusal = registry.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let decoder = decoder(for: call.client, files: files)
         let parameters = try decoder.parameters(call.params, call.parts)
-        let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes, sessionFields: session.fieldCount)
+        let callBytes = call.messageBytes &+ files.passwordBytes
+        let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
         let tags = try decoder.tags(call.params[.tags])
         let sequence = registry.nextSequence()
@@ -72,7 +73,7 @@ final class RequestService {
             request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
             isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.parameterHash(of: call), tags: tags,
-            created: WallClock.microseconds(), callBytes: call.messageBytes)
+            created: WallClock.microseconds(), callBytes: callBytes)
         entry.clientName = call.client.displayName
         registry.insert(entry)
         made += 1

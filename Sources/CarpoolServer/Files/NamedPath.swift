@@ -1,0 +1,5 @@
+/// A path and the parameter that it stands in.
+struct NamedPath: Sendable {
+    let place: String
+    let path: String
+}
