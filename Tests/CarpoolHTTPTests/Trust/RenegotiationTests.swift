@@ -7,18 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct RenegotiationTests {
     /// OpenSSL's server, which writes what a script sends it: an answer to the first request, and for the second one a
-    /// handshake and an answer.
+    /// handshake and, once the client has finished it, an answer.
     private static func server(on port: UInt16) throws -> ChildProcess {
         let directory = try ServerCertificates.shared.get().directory
         return try ChildProcess(
             script: """
                 work=$(mktemp -d); cd $work; mkfifo input; exec 3<>input
-                openssl s_server -accept 127.0.0.1:\(port) -tls1_2 -no_cache -no_ticket -cert \(directory)/leaf.pem -key \(directory)/leaf.key \
+                openssl s_server -accept 127.0.0.1:\(port) -tls1_2 -state -no_cache -no_ticket -cert \(directory)/leaf.pem -key \(directory)/leaf.key \
                     -cert_chain \(directory)/middle.pem <input >output 2>&1 & server=$!
-                seen() { for ((i = 0; i < 500; i++)); do [ $(grep -ac "$1" output) -ge $2 ] && return; sleep 0.02; done; }
+                seen() { for ((i = 0; i < 500; i++)); do [ $(grep -ac "$1" output) -ge $2 ] && return; sleep 0.02; done; return 1; }
                 answer() { printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n' >&3; }
                 seen ACCEPT 1
-                ( seen '^GET' 1; answer; seen '^GET' 2; printf 'R\\n' >&3; sleep 0.3; answer ) >/dev/null &
+                ( seen '^GET' 1 && answer && seen '^GET' 2 && printf 'R\\n' >&3 && seen 'SSL_accept:.*write finished' 2 && answer ) >/dev/null &
                 echo ready; read line; kill $server; cd /; rm -r $work
                 """)
     }
