@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import carpool
@@ -9,7 +10,7 @@ import pytest
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.proxies import NEEDS_USER, PASSWORD, USER, Socks, Squid, failure, hops, perform, trusting
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 # MARK: HTTPS
 
@@ -55,6 +56,73 @@ def test_an_evaluator_judges_the_origin_behind_an_https_proxy(
     assert record["outcome"]["error"]["name"].startswith("server_trust_evaluation_failed")
     accepted = {"ca_file": str(authority.ca_file), "evaluators": {"127.0.0.1": "default"}}
     assert perform(client, f"{nginx.https}/hello.txt", proxy=proxy, trust=accepted)["outcome"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("days", "is_known", "name"),
+    [
+        (-1, True, "server_certificate_has_bad_date"),
+        (2, False, "server_certificate_has_unknown_root"),
+        (2, True, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["https", "http"])
+def test_an_origin_that_is_not_trusted_behind_an_https_proxy(
+    client: carpool.Client, squid: Squid, authority: Authority, tmp_path: Path, kind: str, days: int, is_known: bool,
+    name: str | None,
+) -> None:  # fmt: skip
+    """The reason is the origin's, and not that of a connection that may succeed later."""
+    issuer = authority if is_known else Authority(tmp_path / "other")
+    origin = ScriptedOrigin(issuer.issue(f"behind-{days}", days=days))
+    proxy = f"{kind}://localhost:{squid.secure if kind == 'https' else squid.plain}"
+    try:
+        for _ in range(2):
+            record = perform(client, origin.url, proxy=proxy, **trusting(authority))
+            error = record["outcome"].get("error")
+            assert (error and error["name"]) == (name and f"session_task_failed.{name}")
+            if error:
+                assert error["retryable"] is (name == "server_certificate_has_bad_date")
+                assert "SSL certificate problem" in error["message"]
+        trust = {**trusting(authority)["trust"], "evaluators": {"127.0.0.1": "disabled"}}
+        assert perform(client, origin.url, proxy=proxy, trust=trust)["outcome"]["ok"]
+    finally:
+        origin.stop()
+
+
+def test_an_origin_without_tls_behind_an_https_proxy(
+    client: carpool.Client, squid: Squid, authority: Authority, nginx: Nginx
+) -> None:
+    """TLS with the proxy was made: the failure is that of the origin."""
+    url = nginx.http.replace("http:", "https:")
+    for kind, port in [("https", squid.secure), ("http", squid.plain)]:
+        name = failure(client, url, proxy=f"{kind}://localhost:{port}", **trusting(authority))
+        assert name == "session_task_failed.secure_connection_failed"
+
+
+def test_no_tls_session_is_resumed_with_an_https_proxy(client: carpool.Client, authority: Authority) -> None:
+    """An origin of the same host and port would resume the session of the proxy, without its own certificate."""
+    server = ScriptedOrigin(authority.issue("resuming"))
+    resumed: list[bool] = []
+
+    def answer(exchange: Exchange) -> None:
+        resumed.append(exchange.is_resumed)
+        exchange.reply()
+
+    for target in ["/direct", "http://origin.test/proxied"]:
+        server.on(target, answer)
+    try:
+        url = server.url.replace("127.0.0.1", "localhost")
+        for _ in range(3):
+            assert perform(client, f"{url}/direct", **trusting(authority))["outcome"]["ok"]
+            client.call("pool.flush")
+        # libcurl 7.88.1 resumes none; 8.14.1 does, so that the lines below show something.
+        assert resumed == [False, *[client.call("daemon.info")["libcurl"]["profile"] == "multiplex"] * 2]
+        for _ in range(3):
+            assert perform(client, "http://origin.test/proxied", proxy=url, **trusting(authority))["outcome"]["ok"]
+            client.call("pool.flush")
+        assert resumed[3:] == [False] * 3
+    finally:
+        server.stop()
 
 
 # MARK: SOCKS

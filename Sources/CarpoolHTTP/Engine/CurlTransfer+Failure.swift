@@ -6,9 +6,14 @@ extension CurlTransfer {
     func error(for result: CURLcode) -> TransportError? {
         guard case .running(let easy) = phase else { return nil }
         guard result == CURLE_OK else {
+            // Behind an HTTPS proxy libcurl says only that the handshake has failed.
+            let refused = handshakes > 1 && result == CURLE_SSL_CONNECT_ERROR ? refusedVerification : nil
+            let code = refused == nil ? result : CURLE_PEER_FAILED_VERIFICATION
             return ErrorMapping(
-                code: result, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
-                verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
+                code: code, text: refused?.message ?? easy.errorText,
+                systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
+                verification: refused.map { Int($0.result) }
+                    ?? (code == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0),
                 isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
                 isReused: isReused, authentication: authentication?.state, proxy: proxyOutcome(easy),
@@ -23,6 +28,11 @@ extension CurlTransfer {
                 isRetryable: request.method.isIdempotent)
         }
         return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : nil
+    }
+
+    /// The verification of the origin's certificate, if it has failed.
+    private var refusedVerification: VerificationRecord? {
+        verification.flatMap { $0.result == 0 || request.partition.trust.acceptsAnyServer ? nil : $0 }
     }
 
     private func proxyOutcome(_ easy: EasyHandle) -> ProxyOutcome? {

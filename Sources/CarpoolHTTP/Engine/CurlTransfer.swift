@@ -87,6 +87,8 @@ final class CurlTransfer {
     var authentication: ClientAuthentication?
     /// How many TLS handshakes have begun on the latest socket that was opened for it.
     var handshakes = 0
+    /// The verification of the origin's certificate behind an HTTPS proxy; `nil` elsewhere.
+    var verification: VerificationRecord?
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether the end of the connection, which is a passed socket, is that of the response's body.

@@ -97,6 +97,15 @@ extension CurlTransfer {
         return handshakes == 1 && request.partition.proxy?.kind == .https
     }
 
+    /// Records the standard verification of the origin's certificate where libcurl does not report its result: behind
+    /// an HTTPS proxy. Returns false if memory is out. Called from within libcurl.
+    func recordsVerification(on context: UnsafeMutableRawPointer) -> Bool {
+        guard request.partition.proxy?.kind == .https, evaluations.latest == nil else { return true }
+        let record = VerificationRecord()
+        verification = record
+        return record.install(on: context)
+    }
+
     /// Begins the evaluation of the server of a connection that is being made; false if memory is out. Called from
     /// within libcurl.
     func beginEvaluation() -> Bool {

@@ -104,6 +104,7 @@ private func setUpTLS(
         EasyHandle.prepareTLS(
             context, transfer.trustStore, transfer.request.partition.tls, transfer.evaluations.latest)
     else { return CURLE_SSL_CIPHER }
+    guard transfer.recordsVerification(on: context) else { return CURLE_SSL_CIPHER }
     if let error = transfer.authentication?.state.error {
         // libcurl repeats a request by itself, for instance over HTTP/2. The server would refuse it again.
         transfer.failure = error

@@ -54,6 +54,12 @@ class Exchange:
         """The ports of the connection: the origin's and the peer's."""
         return self._connection.getsockname()[1], self._connection.getpeername()[1]
 
+    @property
+    def is_resumed(self) -> bool:
+        """Whether the handshake of the connection has resumed a TLS session."""
+        assert isinstance(self._connection, ssl.SSLSocket)
+        return bool(self._connection.session_reused)
+
     def send(self, data: bytes) -> None:
         try:
             self._connection.sendall(data)
