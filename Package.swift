@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CPublicSuffix", providers: [.apt(["libpsl-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
         // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could
         // stand.
@@ -43,7 +44,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "CarpoolSession",
-            dependencies: ["CCrypto", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            dependencies: ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .target(name: "CarpoolReachability", dependencies: ["CLinux", "CarpoolSystem"], swiftSettings: settings),
         .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),

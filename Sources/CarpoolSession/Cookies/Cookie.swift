@@ -1,0 +1,133 @@
+public import CarpoolHTTP
+
+/// An HTTP cookie (RFC 6265bis, section 5.6).
+public struct Cookie: Equatable, Sendable {
+    /// Which requests of other sites a browser sends it with. Stored and exported; every request here is one that its
+    /// user has made, so that it restricts nothing.
+    public enum SameSite: String, Sendable, CaseIterable {
+        case strict = "Strict"
+        case lax = "Lax"
+        case none = "None"
+    }
+
+    /// The name; empty for a cookie that is only a value.
+    public let name: String
+    /// The value.
+    public let value: String
+    /// The host, or the domain of all hosts, in lower case and without a dot before it.
+    public let domain: String
+    /// Whether it is for the host ``domain`` alone, and not for those below it.
+    public let isHostOnly: Bool
+    /// The path of the URLs that it is for, and of those below it.
+    public let path: String
+    /// The end of its life in seconds since 1970; `nil` for the end of the session.
+    public let expires: Int64?
+    /// Whether it is sent over secure connections only.
+    public let isSecure: Bool
+    /// Whether scripts of a page must not read it.
+    public let isHTTPOnly: Bool
+    /// Its attribute `SameSite`.
+    public let sameSite: SameSite?
+    /// The only origin that it is sent to, ports included; `nil` for the rules of cookies, which ignore the port.
+    let origin: Origin?
+
+    /// Makes a cookie from its parts.
+    public init(
+        name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
+        expires: Int64? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil,
+        origin: Origin? = nil
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+        self.origin = origin
+    }
+
+    /// The most bytes of name and value together (RFC 6265bis, section 5.6).
+    public static let maximumBytes = 4_096
+
+    /// The memory of the cookie in a jar, in bytes.
+    var memoryBytes: Int {
+        name.utf8.count &+ value.utf8.count &+ domain.utf8.count &+ path.utf8.count &+ Cookie.baseBytes
+    }
+
+    private static let baseBytes = 256
+
+    /// Whether its life is over.
+    func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+
+    /// Whether a later cookie replaces this one (RFC 6265bis, section 5.7, step 23).
+    func hasIdentity(of other: Cookie) -> Bool {
+        name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
+    }
+}
+
+extension Cookie {
+    /// Whether a host is that of a domain or below it (RFC 6265bis, section 5.1.3).
+    static func matches(host: String, domain: String) -> Bool {
+        guard host != domain else { return true }
+        guard host.utf8.count > domain.utf8.count, host.hasSuffix(domain), !isAddress(host) else { return false }
+        return host.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
+    }
+
+    /// Whether a path is that of a cookie or below it (RFC 6265bis, section 5.1.4).
+    static func matches(path: some StringProtocol, cookiePath: String) -> Bool {
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        let rest = path.utf8.dropFirst(cookiePath.utf8.count)
+        return rest.isEmpty || cookiePath.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
+    }
+
+    /// The path of a cookie without the attribute `Path` (RFC 6265bis, section 5.1.4).
+    static func defaultPath(of path: Substring) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            last > path.utf8.startIndex
+        else { return "/" }
+        return String(path[..<last])
+    }
+
+    /// Whether a host is an address and not a name.
+    static func isAddress(_ host: String) -> Bool {
+        guard host.utf8.first != UInt8(ascii: "[") else { return true }
+        let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
+    }
+}
+
+/// What a jar has to know of a request: where it goes.
+public struct CookieTarget {
+    /// The origin.
+    public let origin: Origin
+    /// The path of the URL, without the query.
+    let path: Substring
+
+    /// The target of a URL.
+    public init(_ url: HTTPURL) { self.init(origin: url.origin, requestTarget: url.requestTarget) }
+
+    init(origin: Origin, requestTarget: String) {
+        self.origin = origin
+        path = requestTarget.prefix { $0 != "?" }
+    }
+
+    /// The host as domains are compared: without the dot of an absolute name.
+    public var host: String {
+        origin.host.utf8.last == UInt8(ascii: ".") ? String(origin.host.dropLast()) : origin.host
+    }
+
+    /// Whether cookies with `Secure` may be sent there: over TLS, and to this machine, as curl and browsers do.
+    var isSecure: Bool { origin.scheme == "https" || isLoopback }
+
+    /// The domain of all hosts that belong together: the public suffix with one label before it.
+    var site: String { PublicSuffixes.registrableDomain(of: host) }
+
+    private var isLoopback: Bool {
+        let host = self.host
+        return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
+            || host.hasPrefix("127.") && Cookie.isAddress(host)
+    }
+}
