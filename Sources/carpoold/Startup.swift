@@ -35,13 +35,13 @@ struct Startup: ~Copyable {
             } else {
                 listener = try UnixSocket.listen(at: path, for: configuration.audience).release()
             }
-            let spool = "\(directories.cache)/\(location.isExplicit ? "spool-\(Startup.digest(path))" : "spool")"
-            try PrivateDirectory.create(spool)
             var options = ServerOptions(
-                socketPath: path, configurationPath: configurationPath, spoolDirectory: spool, supervisor: supervisor)
-            let partials = "\(directories.state)/partials"
-            try PrivateDirectory.create(partials)
-            options.partialsDirectory = partials
+                socketPath: path, configurationPath: configurationPath,
+                spoolDirectory: "\(directories.cache)/spool\(Startup.suffix(of: path, location))",
+                supervisor: supervisor)
+            options.partialsDirectory = "\(directories.state)/partials"
+            options.cookiesDirectory = "\(directories.state)/cookies\(Startup.suffix(of: path, location))"
+            try Startup.createDirectories(options)
             options.servesSpecificationExamples = arguments.servesTestCatalogue
             options.isStartedOnDemand = isSpawned || handed != nil || arguments.idleExitMilliseconds != nil
             options.idleExitMilliseconds = arguments.idleExitMilliseconds
@@ -61,9 +61,17 @@ struct Startup: ~Copyable {
         return SystemError(code: EADDRINUSE, operation: "lock", subject: location.lockPath, advice: who)
     }
 
-    /// A short name for the socket's path: daemons that serve different sockets keep their bodies apart.
-    private static func digest(_ path: String) -> String {
-        String(StableHash(path.utf8).value, radix: 16)
+    private static func createDirectories(_ options: ServerOptions) throws(SystemError) {
+        try PrivateDirectory.create(options.spoolDirectory)
+        for directory in [options.partialsDirectory, options.cookiesDirectory] {
+            if let directory { try PrivateDirectory.create(directory) }
+        }
+    }
+
+    /// A short name for the socket's path, unless it is the usual one: daemons that serve different sockets keep their
+    /// bodies and their cookies apart.
+    private static func suffix(of path: String, _ location: SocketLocation) -> String {
+        location.isExplicit ? "-\(String(StableHash(path.utf8).value, radix: 16))" : ""
     }
 
     /// Closes and removes the socket of a daemon that cannot serve.

@@ -65,8 +65,8 @@ def examples() -> list[Any]:
     ]
 
 
-# A session whose credential can be set.
-OAUTH = {"interceptor": [{"oauth2": {"token_url": "http://127.0.0.1:1/token"}}]}
+# A session whose credential can be set, and that has cookies.
+OAUTH = {"interceptor": [{"oauth2": {"token_url": "http://127.0.0.1:1/token"}}], "cookies": {}}
 
 
 class Placeholders:

@@ -38,6 +38,7 @@ def test_the_defaults(client: carpool.Client) -> None:
         "host": {"source": "default", "value": "api.example"},
         "addresses": {"source": "default", "host": "api.example", "port": 443},
         "credential": {"source": "default"},
+        "cookies": {"source": "default", "names": []},
         "proxy": {"source": "default"},
         "pool": {"settings": [], "connections": 0, "idle": 0},
     }
@@ -102,6 +103,7 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
                 "family": "ipv4",
             },
             "credential": {"source": "default"},
+            "cookies": {"source": "default", "names": []},
             "proxy": {
                 "source": place,
                 "server": "http://proxy.example:1080",
@@ -325,6 +327,7 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
         "host         other.example (command line)",
         "address      api.example, port 8443, at 127.0.0.1, only ipv4 (command line)",
         "credential   none (default)",
+        "cookies      none: no jar (default)",
         "proxy        none (default)",
         "connections  0 open, 0 idle; shared only by requests with the same "
         "trust, tls, client_certificate, addresses, host",

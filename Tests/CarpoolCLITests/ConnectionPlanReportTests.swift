@@ -23,6 +23,7 @@ struct ConnectionPlanReportTests {
              "addresses":{"source":"request","host":"c.example","port":444,"resolve":["10.0.0.1","::1"],
                           "local_address":"10.0.0.2","family":"ipv4"},
              "credential":{"source":"request","user":"ada","schemes":["basic"],"preemptive":true},
+             "cookies":{"source":"session","names":["sid","theme"]},
              "proxy":{"source":"environment","server":"http://proxy:1080","user":"ada","preproxy":"socks5://p:1"},
              "pool":{"settings":["trust","host"],"connections":2,"idle":1}}
             """#)
@@ -34,7 +35,7 @@ struct ConnectionPlanReportTests {
                 "certificate  CN=me, valid until 2030-01-01T00:00:00Z (session)",
                 "host         b.example (command line)",
                 "address      c.example, port 444, at 10.0.0.1, ::1, from 10.0.0.2, only ipv4 (command line)",
-                "credential   user ada, basic, at once (command line)",
+                "credential   user ada, basic, at once (command line)", "cookies      sid, theme (session)",
                 "proxy        http://proxy:1080, as ada, through socks5://p:1 (environment)",
                 "connections  2 open, 1 idle; shared only by requests with the same trust, host",
             ])
@@ -53,7 +54,7 @@ struct ConnectionPlanReportTests {
             lines == [
                 "url          http://a.example/", "session      default", "tls          none: the URL is http",
                 "host         a.example (default)", #"address      unix:/run/a\u{a}b (session)"#,
-                "credential   none (default)",
+                "credential   none (default)", "cookies      none: no jar (default)",
                 "proxy        none: the host is in no_proxy (session)",
                 "connections  0 open, 0 idle; shared only by requests with the same addresses",
             ])

@@ -18,6 +18,7 @@ let sessionRooms: [String: [String: String]] = [
         "Errors": "a file that cannot be written is a failure",
         "Scheduling": "files are written in the background",
     ],
+    "Cookies": [:],
     "CurlCommand": [
         "Authentication": "the user and the password of the command",
         "Headers": "secrets are masked",
@@ -82,6 +83,7 @@ let sessionRooms: [String: [String: String]] = [
     "Request": [
         "Authentication": "a request has a credential",
         "Connectivity": "a request has a history of waiting",
+        "Cookies": "a request may have its own jar",
         "Downloads": "the parameters of a download",
         "Errors": "a request has a failure",
         "Interceptors": "a request has an interceptor",
@@ -104,6 +106,7 @@ let sessionRooms: [String: [String: String]] = [
     "Session": [
         "Authentication": "the session answers challenges",
         "Connectivity": "requests wait for a path",
+        "Cookies": "a session has a jar",
         "Downloads": "a download has its receiver",
         "Errors": "the session makes failures",
         "Headers": "the default fields",

@@ -19,6 +19,7 @@ struct ConnectionPlanReport {
         add("host", plan["host"]?["value"]?.string ?? "", "host")
         addAddresses()
         addCredential()
+        addCookies()
         addProxy()
         addPool()
     }
@@ -109,6 +110,14 @@ struct ConnectionPlanReport {
         let place = space["set_by"]?.string == "configuration" ? "session" : "session, credentials.set"
         let server = "\(scheme)\(space["host"]?.string ?? "")\(port)\(realm)"
         add("credential", "user \(space["username"]?.string ?? "") for \(server), \(use(of: space)) (\(place))")
+    }
+
+    private mutating func addCookies() {
+        let cookies = plan["cookies"]
+        if cookies?["own_field"]?.bool == true { return add("cookies", "the field Cookie of the command line") }
+        let names = ConnectionPlanReport.list(cookies?["names"])
+        let isWithoutJar = cookies?["source"]?.string ?? "default" == "default"
+        add("cookies", names.isEmpty ? isWithoutJar ? "none: no jar" : "none" : names, "cookies")
     }
 
     private mutating func addProxy() {

@@ -29,7 +29,7 @@ extension CurlTransfer {
         if let proxy = request.partition.proxy {
             easy.setProxy(
                 proxy, isTunnel: request.partition.proxyOrigin(for: request.url.origin) == nil,
-                isAnswered: request.authentication?.proxy != nil)
+                isAnswered: request.hopFields?.proxyAuthorization != nil)
             if proxy.kind == .https { easy.setProxyTrust(store: authorities, configuration) }
         }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }

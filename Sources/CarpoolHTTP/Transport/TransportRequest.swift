@@ -8,7 +8,7 @@ public struct TransportRequest {
     /// `Host` if there is none.
     public var fields: [HTTPField]
     /// The fields that are sent besides, for this hop alone; `nil` for none. They are never shown.
-    public var authentication: AuthenticationFields?
+    public var hopFields: HopFields?
     /// The body.
     public var body: RequestBody = .none
     /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most
@@ -73,8 +73,8 @@ extension TransportRequest {
 
     /// The fields that are sent: also those that are never shown.
     var sentFields: [HTTPField] {
-        guard let authentication else { return fields }
-        return fields + [authentication.origin, authentication.proxy].compactMap { $0 }
+        guard let hopFields else { return fields }
+        return fields + hopFields.all
     }
 
     /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.
@@ -98,17 +98,23 @@ extension TransportRequest {
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
 }
 
-/// What authenticates a hop. An object, because every copy of a request has a reference to it, and few have one.
-public final class AuthenticationFields: Sendable {
+/// The fields of one hop that its origin or its proxy must know, and that no other hop has. An object, because every
+/// copy of a request has a reference to it, and few have one.
+public final class HopFields: Sendable {
     /// `Authorization`, for the origin.
-    public let origin: HTTPField?
+    public let authorization: HTTPField?
     /// `Proxy-Authorization`, for a proxy that gets the request as it is.
-    public let proxy: HTTPField?
+    public let proxyAuthorization: HTTPField?
+    /// `Cookie`, for the origin.
+    public let cookie: HTTPField?
 
-    /// Makes them; `nil` if there is neither.
-    public init?(origin: HTTPField?, proxy: HTTPField?) {
-        guard origin != nil || proxy != nil else { return nil }
-        self.origin = origin
-        self.proxy = proxy
+    /// Makes them; `nil` if there is none.
+    public init?(authorization: HTTPField?, proxyAuthorization: HTTPField?, cookie: HTTPField?) {
+        guard authorization != nil || proxyAuthorization != nil || cookie != nil else { return nil }
+        self.authorization = authorization
+        self.proxyAuthorization = proxyAuthorization
+        self.cookie = cookie
     }
+
+    var all: [HTTPField] { [authorization, proxyAuthorization, cookie].compactMap { $0 } }
 }

@@ -22,7 +22,7 @@ extension RequestMethods {
                     "client_certificate":{"source":"default","certificate":null},\
                     "host":{"source":"default","value":"example.com"},\
                     "addresses":{"source":"default","host":"example.com","port":443},"credential":{"source":"default"},\
-                    "proxy":{"source":"default"},\
+                    "cookies":{"source":"default","names":[]},"proxy":{"source":"default"},\
                     "pool":{"settings":[],"connections":0,"idle":0}}
                     """)
         ])
@@ -47,6 +47,7 @@ extension RequestMethods {
                 "The host that the server is asked for."),
             .required("addresses", addresses, "Where the connection goes."),
             .required("credential", credential, "The user and the password for the origin."),
+            .required("cookies", cookies, "The cookies that would be sent."),
             .required("proxy", proxy, "The proxy through which the connection is made."),
             .required("pool", pool, "The connections that it could share."),
         ]))
@@ -107,6 +108,15 @@ extension RequestMethods {
             The credentials of the session for the origin, at most 8 of them; the first one that has the challenge's realm is \
             used. `credentials.list` returns all.
             """),
+    ])
+
+    private static let cookies = JSONSchema.answer([
+        .required(
+            "source", .choice("request", "session", "default"),
+            "The jar: the request's own, the session's, or `default` for none."),
+        .required("names", .array(of: .string), "The names of the cookies, in order."),
+        .optional(
+            "own_field", .constant(true), "The request has a field `Cookie`, which is sent in place of those of a jar."),
     ])
 
     private static let proxy = JSONSchema.answer([

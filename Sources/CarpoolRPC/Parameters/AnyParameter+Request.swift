@@ -13,6 +13,7 @@ extension AnyParameter {
             .sha256, .events,
             onDisconnect, .key, .tags,
         ]
+        all.append(.cookies)
         for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
         return all.map(\.requestMember)
     }
@@ -32,6 +33,12 @@ extension AnyParameter {
         Users and passwords by host, for this request and its redirects: the first one that is for the host of a hop is used there, if \
         `credential` is not.
         """, otherwise: "none")
+    /// The request's own jar of cookies.
+    public static let cookies = Parameter<JSON>(
+        "cookies", .requestCookies,
+        """
+        A jar of this request and its redirects alone; the jar of the session is neither used nor changed. `{}` is an empty one.
+        """, otherwise: "the jar of the session, if it has one")
 
     /// The client that decides about challenges.
     public static let authenticate = Parameter<JSON>(

@@ -4,8 +4,7 @@ public import CarpoolJSON
 extension AnyParameter {
     /// All members of the configuration.
     static let sessionParameters: [AnyParameter] =
-
-        [.sessionHeaders, .languages, .ephemeral] + sharedParameters + [.sessionCredentials]
+        [.sessionHeaders, .languages, .ephemeral] + sharedParameters + [.sessionCredentials, .sessionCookies]
 
     /// Header fields of every request.
     public static let sessionHeaders = Parameter<JSON>(
@@ -21,12 +20,15 @@ extension AnyParameter {
         Users and passwords by protection space: requests without a `credential` of their own answer challenges with them. They are \
         never returned; see `credentials.list`.
         """, default: "[]")
-    /// Whether the session is ephemeral. Stored and returned; nothing else depends on it, as no session keeps cookies,
-    /// caches or credentials on disk.
+    /// Whether the session stores nothing on disk.
     public static let ephemeral = Parameter<Bool>(
-        "ephemeral", .boolean,
-        "Stored and returned by `session.get`; it has no other effect yet. No session stores cookies, caches or credentials on disk.",
+        "ephemeral", .boolean, "Whether the session stores nothing on disk: persistent cookies are refused.",
         default: false)
+    /// The cookies of the session.
+    public static let sessionCookies = Parameter<JSON>(
+        "cookies", .cookieSettings,
+        "The jar of the session, which all its requests use and change. `{}` is a jar in memory.",
+        otherwise: "no cookies")
 }
 
 extension JSONSchema {

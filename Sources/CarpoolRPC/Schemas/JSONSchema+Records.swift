@@ -28,6 +28,13 @@ extension JSONSchema {
                 "restarted", .choice("resource_changed", "range_ignored", "range_mismatch", "partial_file_lost"),
                 "Why a download was not resumed, and began again."),
             .optional(
+                "cookies",
+                .answer([
+                    .optional("text", .string, "The cookies as the content of a cookie file."),
+                    .optional("list", .array(of: .exportedCookie), "The cookies as objects."),
+                    .optional("left_out", .count, "How many did not fit the line: see `cookies.export`."),
+                ]), "The request's own jar at its end, if `cookies.export` asks for it."),
+            .optional(
                 "warning", .string,
                 "A likely mistake: a retry policy without validation, or a body whose coding is not known."),
             .optional("timeline", timeline, "The times of the steps; in whole records only."),
@@ -174,7 +181,10 @@ extension JSONSchema {
             [
                 .optional("url", .string, "The URL of the hop."),
                 .optional("status", .integer, "The status of its response."),
-            ] + hopMetrics))
+            ] + hopMetrics + [
+                .optional(
+                    "cookies", .array(of: .string), "The names of the cookies that were sent from a jar, in order.")
+            ]))
 
     private static let microseconds = JSONSchema.integer.nullable
 

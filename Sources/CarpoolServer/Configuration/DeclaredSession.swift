@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolSession
 
 /// A session that the configuration file declares, with the contents of the files that it names.
 ///
@@ -15,6 +16,10 @@ struct DeclaredSession: Sendable {
     let shown: [UInt8]
     /// Names of the request fields that have secrets of files, in lower case.
     let hiddenFields: [String]
+    /// Whether its cookies are stored on disk.
+    let hasPersistentCookies: Bool
+    /// The cookies of its file, once they were read.
+    var cookies: Result<[Cookie], CookieFolder.Refusal> = .success([])
     /// The other files, by the place where the configuration names them.
     let files: CallFiles.Found
 

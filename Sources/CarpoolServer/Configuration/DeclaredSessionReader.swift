@@ -44,6 +44,7 @@ struct DeclaredSessionReader {
         return DeclaredSession(
             name: name, text: text.bytes, resolved: secrets.resolved, shown: secrets.shown,
             hiddenFields: secrets.fields.sorted(),
+            hasPersistentCookies: resolved["cookies"]?["persistent"]?.bool ?? false,
             files: try read(CallFileNames(configuration: resolved, path: path), of: resolved))
     }
 

@@ -37,6 +37,12 @@ extension Limits {
             all: ("trust_bytes", trustBytes))
     }
 
+    /// A jar belongs to its user, and to no client.
+    var cookieBounds: Quota.Bounds {
+        let ofUser: (name: StaticString, value: Int) = ("cookie_bytes_per_user", cookieBytesPerUser)
+        return Quota.Bounds(client: ofUser, user: ofUser, all: ("cookie_bytes", cookieBytes))
+    }
+
     var retainedBounds: RetentionBounds {
         RetentionBounds(
             requests: retainedRequests, requestsOfUser: retainedRequestsPerUser, bytes: retainedBytes,

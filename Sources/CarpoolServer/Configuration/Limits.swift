@@ -64,6 +64,10 @@ public struct Limits: Equatable, Sendable {
     public var trustBytesPerUser = 33_554_432
     /// Certificates and revocation lists in use.
     public var trustBytes = 67_108_864
+    /// Cookies of the sessions of one user, and those that running requests have received into their own jars.
+    public var cookieBytesPerUser = 33_554_432
+    /// Cookies of all users.
+    public var cookieBytes = 67_108_864
     /// Sessions that the configuration file declares.
     public var declaredSessions = 1_000
     /// Bytes of the files that declared sessions name.
@@ -233,6 +237,10 @@ public struct Limits: Equatable, Sendable {
         Field(
             "trust_bytes", \.trustBytes, 1_048_576...17_179_869_184,
             "certificates and revocation lists of all users"),
+        Field(
+            "cookie_bytes_per_user", \.cookieBytesPerUser, 65_536...17_179_869_184,
+            "cookies of one user's sessions; beyond it the cookies that were not used for the longest time are removed"),
+        Field("cookie_bytes", \.cookieBytes, 65_536...17_179_869_184, "cookies of all users, likewise"),
         Field(
             "declared_sessions", \.declaredSessions, 0...10_000,
             "sessions that the configuration file declares: all are read at each reload"),

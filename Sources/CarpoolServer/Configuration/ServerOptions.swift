@@ -11,6 +11,8 @@ public struct ServerOptions: Sendable {
     /// Where partial files of downloads are remembered over restarts; without it they are removed only when a download
     /// is resumed.
     public var partialsDirectory: String?
+    /// Where persistent cookies of sessions are stored; without it they are not.
+    public var cookiesDirectory: String?
     /// Whether a client or the service manager started the daemon and will do so again, so that it may end when it is
     /// idle.
     public var isStartedOnDemand = false

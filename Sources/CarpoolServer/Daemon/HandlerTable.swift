@@ -14,7 +14,7 @@ enum HandlerTable {
             CredentialHandlers(
                 sessions: services.sessions, callFiles: services.callFiles, configuration: services.configuration
             ).table,
-            requests(services).table,
+            CookieHandlers(sessions: services.sessions, requests: services.requests).table, requests(services).table,
             explanations(services).table,
             BodyHandlers(requests: services.requests, worker: services.worker, files: services.sessions.files).table,
             StreamHandlers(requests: services.requests, streams: services.streams).table, rawStreams(services).table,

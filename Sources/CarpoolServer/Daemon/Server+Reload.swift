@@ -8,8 +8,13 @@ extension Server {
     /// order of the calls.
     func reload(then: @escaping (Result<ConfigurationReload, ServerError>) -> Void) {
         let path = options.configurationPath
+        let (readCookies, owner) = (sessions.cookies.reader, configuration.access.owner)
         let reading = { @Sendable () -> Result<ServerConfiguration, ServerError> in
-            do throws(ServerError) { return .success(try ServerConfiguration.read(from: path)) } catch {
+            do throws(ServerError) {
+                var configuration = try ServerConfiguration.read(from: path)
+                configuration.sessions = readCookies(configuration.sessions, owner)
+                return .success(configuration)
+            } catch {
                 return .failure(error)
             }
         }
@@ -55,7 +60,8 @@ extension Server {
     /// Makes the sessions that the configuration declares at the start, before there are clients.
     func declareSessions() throws(ServerError) {
         var result: Result<DeclaredSessionService.Changes, RPCError>?
-        let work = declared.changes(to: configuration.takeSessions()) { result = $0 }
+        let taken = sessions.cookies.reader(configuration.takeSessions(), configuration.access.owner)
+        let work = declared.changes(to: taken) { result = $0 }
         while work.runSlice() {}
         if let changes = try result?.mapError(refusal).get() { declared.carryOut(changes) }
     }

@@ -94,7 +94,8 @@ final class Server {
         callbacks = CallbackBroker(record: record, loop: loop, log: log, configuration: live)
         sessions = SessionService(
             transport: transport, loop: loop, spool: spool, files: files, publisher: publisher,
-            connectivity: connectivity, limits: configuration.limits)
+            connectivity: connectivity,
+            cookies: CookieService(options, loop: loop, worker: worker, log: log, live), limits: configuration.limits)
         let decoders = ParametersDecoderFactory(
             worker: worker, owner: live.access.owner, callbacks: callbacks, loop: loop, connectivity: connectivity,
             partials: partials, files: files)

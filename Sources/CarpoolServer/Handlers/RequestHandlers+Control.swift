@@ -160,8 +160,8 @@ extension RequestHandlers {
                 var shown = made
                 shown.fields = request.session.configuration.shown(made.fields)
                 return CurlDescription.text(
-                    for: shown, credential: request.parameters.credential(for: made.url.origin), reveal: reveals,
-                    redirect: redirect)
+                    for: shown, credential: request.parameters.credential(for: made.url.origin),
+                    cookies: request.sentCookies, reveal: reveals, redirect: redirect)
             }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)

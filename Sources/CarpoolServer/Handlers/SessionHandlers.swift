@@ -27,7 +27,8 @@ struct SessionHandlers {
         return try callFiles.withFiles(names, of: call) { files throws(RPCError) in try create(call, files) }
     }
 
-    private func create(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
+    /// - Parameter saved: the cookies of the session's file; `nil` if they were not read yet.
+    private func create(_ call: Call, _ files: CallFiles, saved: [Cookie]? = nil) throws(RPCError) -> Answer {
         guard requests.isServing() else { throw .draining }
         let name = call.params["name"]?.string ?? ""
         guard SessionName.isOne(name) else {
@@ -47,11 +48,38 @@ struct SessionHandlers {
             guard known.isMade(of: text, configuration) else { throw exists(known) }
             return .result { write(changed: false, known.session, to: &$0) }
         }
+        guard configuration.cookies?.isPersistent != true || saved != nil else {
+            return try createWithSavedCookies(call, files, configuration, name: name)
+        }
         let (tickets, lasting) = try tickets(for: call, files)
-        let session = sessions.make(name: name, of: uid, configuration)
+        let session = sessions.make(name: name, of: uid, configuration, saved: saved ?? [])
         session.account = lasting
         sessions.table.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
         return .result { write(changed: true, session, to: &$0) }
+    }
+
+    /// Reads the cookies of a session's file, and creates the session then.
+    private func createWithSavedCookies(
+        _ call: Call, _ files: CallFiles, _ configuration: SessionConfiguration, name: String
+    ) throws(RPCError) -> Answer {
+        do throws(WorkerError) {
+            try sessions.cookies.load(configuration.cookies, ofSession: name, for: call.client.identity) { read in
+                guard call.isWanted else { return }
+                do throws(RPCError) {
+                    let saved = try read.mapError { refusal in
+                        RPCError.invalidParams(
+                            path: "params.configuration.cookies.persistent", message: refusal.message,
+                            expected: "a cookie file that the daemon can read")
+                    }.get()
+                    if case .result(let write) = try create(call, files, saved: saved) { call.answer(write) }
+                } catch {
+                    call.fail(error)
+                }
+            }
+        } catch {
+            throw .filesBusy(error)
+        }
+        return .pending
     }
 
     /// The caller's quota for one more session and its memory.
@@ -213,7 +241,7 @@ struct SessionHandlers {
 
     /// Members that are written as the client has set them, with their secrets hidden.
     private static let givenMembers: [StaticString] = [
-        "languages", "trust", "tls", "addresses", "redirect", "interceptor", "validate",
+        "languages", "cookies", "trust", "tls", "addresses", "redirect", "interceptor", "validate",
     ]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
@@ -259,6 +287,7 @@ struct SessionHandlers {
             if work.runSlice() { loop.runInSlices(work) }
         }
         sessions.table.remove(name, of: call.client.uid)
+        sessions.cookies.release(session: name, of: call.client.uid)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

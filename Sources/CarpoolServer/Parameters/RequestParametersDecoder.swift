@@ -50,16 +50,7 @@ struct RequestParametersDecoder {
         if let body = params[.body] { try readBody(body, parts, into: &parameters) }
         parameters.expectsContinue = params[.expectContinue] ?? false
         parameters.userAgent = client.userAgent
-        if let credential = params[.credential] {
-            parameters.credential = try credentialReader.credential({ credential[$0] }, path: "params.credential")
-        }
-        if let credentials = params[.credentials] {
-            parameters.credentials = try credentialReader.list(credentials, path: "params.credentials")
-        }
-        if let callback = params[.authenticate]?["callback"] {
-            parameters.challengeDecider = try callbacks.challengeDecider(
-                callback, path: "params.authenticate.callback")
-        }
+        try readIdentity(params, into: &parameters)
         try readValues(params, parts, into: &parameters)
         if let interceptor = params[.interceptor] {
             parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")
@@ -75,6 +66,23 @@ struct RequestParametersDecoder {
         parameters.hashesBody = params[.sha256] ?? false
         parameters.memoryLimitBytes = params[.responseBody] == "file" ? 0 : client.inlineBodyBytes
         try readKind(params, into: &parameters)
+    }
+
+    /// Credentials and cookies: who the origin takes the request for.
+    private func readIdentity(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+        if let credential = params[.credential] {
+            parameters.credential = try credentialReader.credential({ credential[$0] }, path: "params.credential")
+        }
+        if let credentials = params[.credentials] {
+            parameters.credentials = try credentialReader.list(credentials, path: "params.credentials")
+        }
+        if let callback = params[.authenticate]?["callback"] {
+            parameters.challengeDecider = try callbacks.challengeDecider(
+                callback, path: "params.authenticate.callback")
+        }
+        if let cookies = params[.cookies] {
+            parameters.cookies = try CookieReader.request(cookies, url: parameters.url, path: "params.cookies")
+        }
     }
 
     /// `parameters` and `encoding`.
@@ -250,6 +258,9 @@ struct RequestParametersDecoder {
         configuration.options.readScalars(object)
         configuration.startsRequestsImmediately = object[.start] != "manual"
         configuration.isEphemeral = object[.ephemeral] ?? false
+        configuration.cookies = try object[.sessionCookies].map { json throws(RPCError) in
+            try CookieReader.settings(json, isEphemeral: configuration.isEphemeral, path: "\(path).cookies")
+        }
         if let languages = object[.languages] {
             configuration.languages = try RequestParametersDecoder.languages(languages, path: "\(path).languages")
         }

@@ -34,6 +34,10 @@ struct ConnectionPlanWriter {
         writeHost(to: &writer)
         writeAddresses(to: &writer)
         writeCredential(to: &writer)
+        begin("cookies", plan.cookieSource, to: &writer)
+        writer.member("names", plan.cookies.map(\.name))
+        if plan.request.fields.contains(where: { $0.isNamed("cookie") }) { writer.member("own_field", true) }
+        writer.endObject()
         begin("proxy", plan.proxy, to: &writer)
         writer.member("server", partition.proxy?.description)
         writer.member("user", partition.proxy?.credential?.user)

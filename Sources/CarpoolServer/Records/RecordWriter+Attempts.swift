@@ -75,6 +75,8 @@ extension RecordWriter {
         write(url: hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
+        let names = hop.cookieNames
+        if !names.isEmpty { writer.member("cookies", names) }
         writer.endObject()
     }
 
@@ -127,5 +129,16 @@ extension RecordWriter {
         // An IPv6 address is recognized by its colons; the first is among the first five bytes (RFC 4291, section 2.2).
         let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))
         writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
+    }
+
+    /// The jar of a request that exports it; only for the client that made the request.
+    func writeCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+        guard let export = request.parameters.cookies?.export, let cookies = request.exportedCookies,
+            disclosure?.mayShowSecret() ?? true
+        else { return }
+        writer.key("cookies")
+        writer.beginObject()
+        CookieWriter.writeMembers(cookies, as: export, atMost: detail.headerBytes, to: &writer)
+        writer.endObject()
     }
 }

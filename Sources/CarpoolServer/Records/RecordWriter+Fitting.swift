@@ -35,7 +35,9 @@ extension RecordWriter {
     }
 
     private func isSurelyShort(_ request: Request, _ bodyBytes: Int, _ limit: Int) -> Bool {
-        guard request.attempts.count == 1, request.attempts[0].hops.count <= 1 else { return false }
+        guard request.attempts.count == 1, request.attempts[0].hops.count <= 1, request.parameters.cookies == nil else {
+            return false
+        }
         let (fields, fieldBytes) = (request.response?.fields.count ?? 0, request.response?.fields.byteCount ?? 0)
         let parts =
             bodyBytes &+ fieldBytes &+ fields &* RecordWriter.fieldRest &+ request.parameters.url.utf8.count &* 2

@@ -121,6 +121,7 @@ struct RecordWriter {
         writer.endArray()
         if first > 0 { writer.member("truncated", true) }
         writeDownload(request, to: &writer)
+        writeCookies(of: request, detail, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.isFull { write(request.timeline, to: &writer) }
         writer.endObject()

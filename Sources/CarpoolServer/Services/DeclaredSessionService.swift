@@ -71,6 +71,7 @@ final class DeclaredSessionService {
         var old = changes.made.map { sessions.table.replace(with: $0, of: owner) }
         for name in changes.removed {
             old.append(sessions.table.removeDeclared(name, of: owner) { sessions.makeStandard(of: owner) })
+            sessions.cookies.release(session: name, of: owner)
         }
         let work = Slices.forEach(of: old.compactMap(\.self)) { $0.retire() }
         old = []
@@ -91,7 +92,13 @@ final class DeclaredSessionService {
             return nil
         }
         configuration.hiddenFields = declared.hiddenFields
-        let session = sessions.make(name: declared.name, of: owner, configuration)
+        let cookies: [Cookie]
+        do throws(CookieFolder.Refusal) { cookies = try declared.cookies.get() } catch {
+            throw .invalidParams(
+                path: "\(DeclaredSession.path(of: declared.name)).cookies.persistent", message: error.message,
+                expected: "a cookie file that the daemon can read")
+        }
+        let session = sessions.make(name: declared.name, of: owner, configuration, saved: cookies)
         let declaration = SessionTable.Declaration(
             shown: try DeclaredSessionService.parse(declared.shown), resolved: declared.resolved)
         return SessionTable.Entry(session: session, configuration: text, tickets: [], declaration: declaration)

@@ -10,6 +10,8 @@ final class SessionService {
     /// The sessions that clients hold, and the memory of their configurations.
     let quota = QuotaLedger()
     let memoryQuota = QuotaLedger()
+    /// The jars of sessions, and of requests that have their own.
+    let cookies: CookieService
     /// The account of what requests use of memory; set once the requests are there.
     var memory: (any RequestMemory)?
     /// Knows the network, for the sessions.
@@ -26,7 +28,7 @@ final class SessionService {
 
     init(
         transport: CurlTransport, loop: EventLoop, spool: Spool, files: FileStore, publisher: EventPublisher,
-        connectivity: NetworkConnectivity, limits: Limits
+        connectivity: NetworkConnectivity, cookies: CookieService, limits: Limits
     ) {
         self.transport = transport
         self.loop = loop
@@ -34,15 +36,22 @@ final class SessionService {
         self.files = files
         self.publisher = publisher
         self.connectivity = connectivity
+        self.cookies = cookies
         streamMemory = StreamMemory(streamBytes: limits.streamBytes, totalBytes: limits.totalStreamBytes)
     }
 
-    func make(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
+    /// Makes a session.
+    /// - Parameter saved: the cookies of its file, if it is persistent and has no jar yet.
+    func make(
+        name: String, of uid: UInt32, _ configuration: SessionConfiguration, saved: [Cookie] = []
+    ) -> Session {
         let session = Session(
             name: name, user: uid == publisher.owner ? nil : uid, configuration: configuration, transport: transport,
             scheduler: loop, spool: spool, files: files, eventMonitor: publisher, streamMemory: streamMemory,
-            connectivity: connectivity)
+            connectivity: connectivity,
+            cookieJar: configuration.cookies.map { cookies.jar($0, ofSession: name, uid: uid, saved: saved) })
         session.memory = memory
+        session.makeCookieMemory = { [cookies] in cookies.account(of: uid) }
         return session
     }
 

@@ -16,17 +16,19 @@ public enum CurlDescription {
     /// - Parameters:
     ///   - request: the request to describe.
     ///   - credential: the user and the password of the request.
+    ///   - cookies: the field `Cookie` that a jar has added; `nil` for none.
     ///   - reveal: whether secrets are shown.
     ///   - redirect: how redirects are handled; `nil` describes the first hop alone.
     public static func text(
-        for request: TransportRequest, credential: PasswordCredential? = nil, reveal: Bool = false,
-        redirect: RedirectHandler? = nil
+        for request: TransportRequest, credential: PasswordCredential? = nil, cookies: HTTPField? = nil,
+        reveal: Bool = false, redirect: RedirectHandler? = nil
     ) -> String {
         let body = CurlBody(of: reveal ? request : masked(request))
         // -q comes first, so that ~/.curlrc is not read; -g takes brackets and braces of the URL literally.
         var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
         lines += connection(request, reveal: reveal)
         if let credential { lines += authentication(credential, reveal: reveal) }
+        if let cookies { lines.append("-b \(ShellText.quoted(reveal ? cookies.value : masked(cookies)))") }
         if let redirect { lines += redirection(redirect, request) }
         lines += limits(request)
         lines += method(request)
@@ -50,6 +52,12 @@ public enum CurlDescription {
         var masked = request
         masked.body = .bytes(Array(shown.utf8))
         return masked
+    }
+
+    /// The cookies without their values; with an equals sign, because curl takes other text for the name of a file.
+    private static func masked(_ cookies: HTTPField) -> String {
+        cookies.value.split(separator: "; ").map { "\($0.prefix { $0 != "=" })=\(Redaction.mark)" }
+            .joined(separator: "; ")
     }
 
     private static func connection(_ request: TransportRequest, reveal: Bool) -> [String] {

@@ -52,7 +52,8 @@ extension Request {
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in
             CurlDescription.text(
-                for: made, credential: parameters.credential(for: made.url.origin), reveal: reveal,
+                for: made, credential: parameters.credential(for: made.url.origin), cookies: sentCookies,
+                reveal: reveal,
                 redirect: parameters.options.redirect.value)
         }
     }

@@ -42,8 +42,18 @@ public struct Hop {
     /// What it cost, once it is over.
     public internal(set) var metrics: TransferMetrics?
 
-    init(method: HTTPMethod, url: HTTPURL) {
+    /// The fields that were sent for this hop alone.
+    let fields: HopFields?
+
+    init(method: HTTPMethod, url: HTTPURL, fields: HopFields? = nil) {
         self.method = method
         self.url = url
+        self.fields = fields
+    }
+
+    /// The names of the cookies that were sent from a jar, in order; empty for none. The values stay secret.
+    public var cookieNames: [String] {
+        guard let value = fields?.cookie?.value else { return [] }
+        return value.split(separator: "; ").map { String($0.prefix { $0 != "=" }) }
     }
 }

@@ -8,7 +8,7 @@ extension Request {
         if case .memory(let body) = body.storage { bytes &+= body.capacity }
         if case .bytes(let body) = attempts.last?.request?.body { bytes &+= body.count }
         for result in results { bytes &+= result.memoryBytes(bodyBytes: Int(clamping: body.count)) }
-        return bytes &+ attemptBytes
+        return bytes &+ attemptBytes &+ (parameters.cookies?.memoryBytes ?? 0)
     }
 
     /// The memory of the attempts so far, in bytes.
@@ -109,6 +109,7 @@ extension Attempt {
         var bytes = 0
         for index in hops.indices {
             bytes &+= Attempt.baseHopBytes &+ hops[index].url.memoryBytes
+            bytes &+= hops[index].fields?.cookie?.value.utf8.count ?? 0
         }
         // Only the last hop still has its fields.
         if let response { bytes &+= response.fields.memoryBytes }

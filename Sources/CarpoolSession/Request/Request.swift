@@ -40,6 +40,8 @@ public final class Request: BodyOwner {
     var redirection = RedirectHandler.Step.deliver
     /// How the present task has authenticated so far; `nil` as long as it has not: most requests have no credential.
     var authentication: RequestAuthentication?
+    /// The request's own jar; `nil` before it is first needed, and for the session's.
+    var ownJar: CookieJar?
     /// Receives the body in place of ``body``; set before the request is resumed, and kept afterwards.
     var receiver: (any ResponseReceiver)?
     /// When progress of the body is reported, unless the request is a download.
@@ -234,6 +236,7 @@ extension Request {
         if case .connected(let socket)? = parameters.options.addresses.value?.socket { socket.close() }
         releaseBodies()
         releaseTrustMaterial()
+        releaseJar()
         callHeadCompletions()
         let completions = completions
         self.completions = []

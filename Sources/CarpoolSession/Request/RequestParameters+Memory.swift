@@ -34,6 +34,7 @@ extension RequestParameters {
     private var givenBytes: Int {
         let given = if case .bytes(let bytes) = body { bytes.count } else { 0 }
         return given &+ (uploadable?.memoryBytes ?? 0) &+ (encodedParameters?.memoryBytes ?? 0)
+            &+ (cookies?.memoryBytes ?? 0)
     }
 
     /// Room for the pieces of a body that a client sends later.

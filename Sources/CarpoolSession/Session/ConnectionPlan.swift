@@ -35,6 +35,10 @@ public struct ConnectionPlan {
     public let credential: PasswordCredential?
     /// The credentials of the session for the origin, the most specific first, if the request has none of its own.
     public let sessionCredentials: [SessionCredentials.Entry]
+    /// The source of the cookies: of the request's own jar or of the session's, or that there is no jar.
+    public let cookieSource: Source
+    /// The cookies that it would be sent with, in order.
+    public let cookies: [Cookie]
     /// The source of the `Host` field.
     public let host: Source
 }
@@ -71,7 +75,8 @@ extension Session {
             certificate: source(\.certificate), addresses: source(\.addresses),
             proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
             credential: own, sessionCredentials: own == nil ? credentials.all(for: url.origin) : [],
-            host: hostSource(parameters.fields))
+            cookieSource: parameters.cookies != nil ? .request : cookieJar == nil ? .standard : .session,
+            cookies: cookies(for: url, parameters, request.fields), host: hostSource(parameters.fields))
     }
 
     private func hostSource(_ own: [HTTPField]) -> ConnectionPlan.Source {

@@ -2,18 +2,21 @@ internal import CarpoolHTTP
 
 // Authentication with a user and a password (§2.10): a challenge is answered by another hop of the same task.
 extension Session {
-    /// Sets the fields that authenticate a hop: answers to challenges, or what is known to be accepted.
-    func authorize(_ hop: inout TransportRequest, for request: Request) {
+    /// Sets the fields of a hop: answers to challenges, or what is known to be accepted, and the cookies. The hop
+    /// before may have had others, and this one may go elsewhere.
+    func setHopFields(of hop: inout TransportRequest, for request: Request) {
+        let cookie = cookieField(for: hop, of: request)
         guard
             request.parameters.credential != nil || request.parameters.credentials != nil
                 || request.authentication != nil || !credentials.entries.isEmpty
                 || hop.partition.proxy?.credential != nil
         else {
-            // A hop to the proxy may have had one, and this one goes elsewhere.
-            return hop.authentication = nil
+            hop.hopFields = HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie)
+            return
         }
-        hop.authentication = AuthenticationFields(
-            origin: answer(to: .origin, for: hop, of: request), proxy: answer(to: .proxy, for: hop, of: request))
+        hop.hopFields = HopFields(
+            authorization: answer(to: .origin, for: hop, of: request),
+            proxyAuthorization: answer(to: .proxy, for: hop, of: request), cookie: cookie)
     }
 
     private func answer(

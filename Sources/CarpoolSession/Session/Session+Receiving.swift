@@ -11,6 +11,7 @@ extension Session {
         request.attempts[attempt].response = head
         request.response = head
         request.hopBytes = 0
+        storeCookies(of: head, to: transfer.request, for: request)
         // A server that does not support the expectation gets the body without it (RFC 9110, section 15.5.18).
         if head.status == 417, transfer.request.expectsContinue {
             var next = transfer.request
@@ -23,7 +24,7 @@ extension Session {
             if answerChallenge(head, to: transfer.request, for: request) { return }
             return accept(head, for: request)
         }
-        if transfer.request.authentication != nil {
+        if transfer.request.hopFields != nil {
             acceptedCredential(at: .origin, head, to: transfer.request, for: request)
             acceptedCredential(at: .proxy, head, to: transfer.request, for: request)
         }
@@ -34,7 +35,7 @@ extension Session {
     /// Returns whether a challenge in a response is answered by another hop.
     private func answerChallenge(_ head: ResponseHead, to sent: TransportRequest, for request: Request) -> Bool {
         let server = ChallengingServer(status: head.status)
-        if sent.authentication != nil {
+        if sent.hopFields != nil {
             // A proxy that asks has not passed the request on.
             if server == nil { acceptedCredential(at: .origin, head, to: sent, for: request) }
             if server != .proxy { acceptedCredential(at: .proxy, head, to: sent, for: request) }

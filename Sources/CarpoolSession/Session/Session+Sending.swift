@@ -99,7 +99,7 @@ extension Session {
     /// connectivity.
     func send(_ hop: TransportRequest, for request: Request) {
         var hop = hop
-        authorize(&hop, for: request)
+        setHopFields(of: &hop, for: request)
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
             return
@@ -110,7 +110,8 @@ extension Session {
     /// Passes one hop to the transport.
     func begin(_ hop: TransportRequest, for request: Request) -> any TransportTask {
         request.releaseLastHopFields()
-        request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
+        request.attempts[request.attempts.count - 1].hops.append(
+            Hop(method: hop.method, url: hop.url, fields: hop.hopFields))
         let transfer = transport.start(hop, delegate: delegate)
         if hop.priority != request.parameters.priority {
             transfer.setPriority(request.parameters.priority)

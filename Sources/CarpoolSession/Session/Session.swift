@@ -51,6 +51,10 @@ public final class Session {
     var knownSpaces = KnownSpaces()
     /// The credentials of requests without their own: those of the configuration, and those that were set later.
     public internal(set) var credentials: SessionCredentials
+    /// The session's jar; `nil` if its configuration has no cookies.
+    public let cookieJar: CookieJar?
+    /// Makes the account of a request's own jar; `nil` for no limit.
+    public var makeCookieMemory: (() -> any CookieMemory)?
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
@@ -62,7 +66,7 @@ public final class Session {
         name: String, user: UInt32? = nil, configuration: SessionConfiguration, transport: any Transport,
         scheduler: any Scheduler, spool: any BodySpool, files: FileStore, eventMonitor: any EventMonitor,
         streamMemory: StreamMemory = StreamMemory(),
-        connectivity: (any Connectivity)? = nil
+        connectivity: (any Connectivity)? = nil, cookieJar: CookieJar? = nil
     ) {
         self.name = name
         self.user = user
@@ -75,6 +79,7 @@ public final class Session {
         self.eventMonitor = eventMonitor
         self.streamMemory = streamMemory
         self.connectivity = connectivity
+        self.cookieJar = configuration.cookies.map { _ in cookieJar ?? CookieJar() }
         defaultFields = Session.defaultFields(of: configuration)
     }
 

@@ -11,6 +11,8 @@ public struct SessionConfiguration {
     public var languages: [String] = []
     /// Whether the session stores nothing on disk: no cookies, no cache and no credentials outside memory (SE-04).
     public var isEphemeral = false
+    /// How the session keeps cookies; `nil` for none.
+    public var cookies: CookieSettings?
     /// Whether requests start as soon as a caller waits for them, or only when they are resumed (SE-09).
     public var startsRequestsImmediately = true
     /// Names of fields, in lower case, whose values are secrets of the session: ``shown(_:)`` hides them, and redirects

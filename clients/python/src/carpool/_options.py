@@ -121,6 +121,10 @@ class RequestOptions(PythonOptions, total=False):
     """
     tags: Mapping[str, str] | None
     """Labels for `request.list`. Default: {}."""
+    cookies: Mapping[str, Any] | None
+    """A jar of this request and its redirects alone; the jar of the session is neither used nor changed. `{}` is an
+    empty one. Default: the jar of the session, if it has one.
+    """
     max_body_bytes: int | None
     """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
     `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as
@@ -147,9 +151,7 @@ class SessionOptions(TypedDict, total=False):
     languages: Sequence[str]
     """The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`. Default: ["en"]."""
     ephemeral: bool
-    """Stored and returned by `session.get`; it has no other effect yet. No session stores cookies, caches or
-    credentials on disk. Default: false.
-    """
+    """Whether the session stores nothing on disk: persistent cookies are refused. Default: false."""
     start: Literal["immediate", "manual"]
     """When a request starts. `immediate`: at once. `manual`: with `request.resume`. Default: "immediate"."""
     setup: Literal["lazy", "eager"]
@@ -202,3 +204,5 @@ class SessionOptions(TypedDict, total=False):
     """Users and passwords by protection space: requests without a `credential` of their own answer challenges with
     them. They are never returned; see `credentials.list`. Default: [].
     """
+    cookies: Mapping[str, Any]
+    """The jar of the session, which all its requests use and change. `{}` is a jar in memory. Default: no cookies."""

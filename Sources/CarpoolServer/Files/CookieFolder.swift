@@ -1,0 +1,95 @@
+internal import CarpoolSession
+internal import CarpoolSystem
+internal import Glibc
+
+/// The files of persistent jars: one for each session, `<uid>.<session>.txt` of mode 0600, in the form of curl's cookie
+/// files. Its methods may block.
+struct CookieFolder: Sendable {
+    /// The jar of which session.
+    struct Key: Hashable {
+        let uid: UInt32
+        let session: String
+    }
+
+    /// Why the cookies of a session cannot be read.
+    struct Refusal: Error {
+        let message: String
+    }
+
+    let directory: String
+
+    /// The most files of one user, so that names of sessions do not fill the disk.
+    private static let maximumFiles = 256
+    /// The most bytes that are read: a full jar of the longest cookies.
+    private static let maximumBytes = 16_777_216
+
+    private func path(_ key: Key) -> String { "\(directory)/\(key.uid).\(key.session).txt" }
+
+    /// Reads the cookies of a session, none if it has no file.
+    func read(_ key: Key) throws(Refusal) -> [Cookie] {
+        let path = path(key)
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            bytes = try Bytes.readAll(file.raw, atMost: CookieFolder.maximumBytes, path: path)
+        } catch {
+            guard error.code == ENOENT else { throw Refusal(message: error.description) }
+            guard count(of: key.uid) < CookieFolder.maximumFiles else {
+                throw Refusal(
+                    message: "uid \(key.uid) has \(CookieFolder.maximumFiles) cookie files in \(directory) already")
+            }
+            return []
+        }
+        do throws(NetscapeCookies.Refusal) {
+            return try NetscapeCookies.read(String(decoding: bytes, as: UTF8.self), for: nil)
+        } catch {
+            throw Refusal(message: "\(path) has more than \(CookieJar.Limits.cookies) cookies")
+        }
+    }
+
+    private static func write(_ text: [UInt8], to file: borrowing FileDescriptor) throws(SystemError) {
+        let raw = file.raw
+        let written: Result<Void, SystemError> = text.withUnsafeBytes { bytes in
+            do throws(SystemError) { return .success(try Bytes.writeAll(raw, bytes)) } catch { return .failure(error) }
+        }
+        try written.get()
+    }
+
+    /// How many files a user has.
+    private func count(of uid: UInt32) -> Int {
+        guard let folder = opendir(directory) else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while count < CookieFolder.maximumFiles, let entry = readdir(folder) {
+            let isOfUser = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+                    String(cString: $0).hasPrefix("\(uid).")
+                }
+            }
+            if isOfUser { count += 1 }
+        }
+        return count
+    }
+
+    /// Writes the cookies of a session in place of its file: another process sees the old file or the new one. Without
+    /// cookies the file is removed. Returns the failure.
+    func write(_ cookies: [Cookie], _ key: Key) -> SystemError? {
+        let path = path(key)
+        guard !cookies.isEmpty else {
+            return unlink(path) == 0 || errno == ENOENT ? nil : .last("unlink", path)
+        }
+        let temporary = "\(path).new"
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(
+                temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode: 0o600)
+            let text = Array(NetscapeCookies.text(cookies).utf8)
+            try CookieFolder.write(text, to: file)
+            guard fsync(file.raw) == 0 else { throw .last("fsync", temporary) }
+            guard rename(temporary, path) == 0 else { throw .last("rename", path) }
+            return nil
+        } catch {
+            unlink(temporary)
+            return error
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import CarpoolHTTP
+
+// Cookies: from a response into a jar, and from the jar into the next request.
+extension Session {
+    /// The jar of a request: its own, or the session's; `nil` for none.
+    private func jar(of request: Request) -> CookieJar? {
+        guard let cookies = request.parameters.cookies else { return cookieJar }
+        if let jar = request.ownJar { return jar }
+        let jar = CookieJar(cookies.cookies, memory: makeCookieMemory?())
+        request.ownJar = jar
+        return jar
+    }
+
+    /// The field with the cookies for a hop; `nil` for none. A field `Cookie` of the request takes precedence.
+    func cookieField(for hop: TransportRequest, of request: Request) -> HTTPField? {
+        guard let jar = jar(of: request), jar.count > 0, sendsCookies(of: request),
+            !hop.fields.contains(where: { $0.isNamed("cookie") })
+        else { return nil }
+        return CookieField.field(jar.cookies(for: CookieTarget(hop.url)))
+    }
+
+    private func sendsCookies(of request: Request) -> Bool {
+        request.parameters.cookies != nil || configuration.cookies?.sends ?? false
+    }
+
+    /// Stores the cookies of a response. Those of a proxy that asks for a credential are not the origin's.
+    func storeCookies(of head: ResponseHead, to sent: TransportRequest, for request: Request) {
+        guard let jar = jar(of: request), head.status != 407, accepts(from: sent, of: request) else { return }
+        jar.store(head.fields, from: CookieTarget(sent.url))
+    }
+
+    private func accepts(from sent: TransportRequest, of request: Request) -> Bool {
+        guard request.parameters.cookies == nil else { return true }
+        switch configuration.cookies?.accept {
+        case .always: return true
+        case .never, nil: return false
+        case .sameSite:
+            guard let first = request.attempts.last?.request else { return false }
+            return CookieTarget(first.url).site == CookieTarget(sent.url).site
+        }
+    }
+
+    /// The cookies that a request with these parameters would be sent with first.
+    func cookies(for url: HTTPURL, _ parameters: RequestParameters, _ fields: [HTTPField]) -> [Cookie] {
+        let own = parameters.cookies.map { CookieJar($0.cookies) }
+        guard own != nil || configuration.cookies?.sends == true, !fields.contains(where: { $0.isNamed("cookie") })
+        else { return [] }
+        return (own ?? cookieJar)?.sent(to: url) ?? []
+    }
+}
+
+extension Request {
+    /// The cookies of the request's own jar, for its record; `nil` if the request exports none.
+    public var exportedCookies: [Cookie]? {
+        guard let cookies = parameters.cookies, cookies.export != nil else { return nil }
+        return (ownJar?.all() ?? cookies.cookies).filter { $0.origin == nil }
+    }
+
+    /// The field `Cookie` that a jar has added to the last attempt's first hop; `nil` for none.
+    public var sentCookies: HTTPField? { attempts.last?.hops.first?.fields?.cookie }
+
+    /// Releases the own jar of a request that is over. What is exported stays, for the record.
+    func releaseJar() {
+        guard let cookies = parameters.cookies else { return }
+        parameters.cookies = RequestCookies(exportedCookies ?? [], export: cookies.export)
+        ownJar = nil
+    }
+}

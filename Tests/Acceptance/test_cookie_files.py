@@ -1,0 +1,88 @@
+"""Cookies: persistent jars and declared sessions."""
+
+from __future__ import annotations
+
+import os
+
+from conftest import StartDaemon
+from harness.cookies import SECRET, perform, place, sent, setting
+from harness.daemon import Daemon
+from harness.declared import declaring, refused, reload
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
+
+
+def test_persistent_cookies_survive_a_restart(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    url = setting(origin, "/set", f"lasting={SECRET}; Max-Age=1000; Path=/", "short=1; Path=/")
+    settings = {"cookies": {"persistent": True}}
+    daemon = start()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration=settings)
+        perform(wire, url, session="api")
+        perform(wire, origin.url, session="api")
+        assert sent(origin) == f"lasting={SECRET}; short=1"
+    daemon.stop()
+    files = list(daemon.directory.rglob("cookies*/*.txt"))
+    assert [path.name.partition(".")[2] for path in files] == ["api.txt"]
+    assert files[0].stat().st_mode & 0o777 == 0o600
+    assert files[0].parent.stat().st_mode & 0o777 == 0o700
+    daemon = start()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration=settings)
+        perform(wire, origin.url, session="api")
+        assert sent(origin) == f"lasting={SECRET}"
+        wire.call("cookies.remove", session="api")
+        assert eventually(lambda: not files[0].exists())
+
+
+def test_a_killed_daemon_loses_no_cookie_that_was_written(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    settings = {"cookies": {"persistent": True}}
+    daemon = start()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration=settings)
+        perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+        assert eventually(lambda: any(daemon.directory.rglob("cookies*/*.txt")))
+    daemon.kill()
+    daemon = start()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration=settings)
+        perform(wire, origin.url, session="api")
+        assert sent(origin) == "a=1"
+
+
+def test_an_invalidated_session_leaves_its_cookies_to_the_next_of_its_name(wire: Wire, origin: ScriptedOrigin) -> None:
+    for expected in ("", "a=1"):
+        wire.call("session.create", name="api", configuration={"cookies": {"persistent": True}})
+        perform(wire, origin.url, session="api")
+        assert sent(origin) == expected
+        perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+        wire.call("session.invalidate", session="api")
+
+
+def test_a_file_that_cannot_be_read_refuses_the_session(daemon: Daemon, wire: Wire) -> None:
+    folder = next(daemon.directory.rglob("cookies*"))
+    (folder / f"{os.getuid()}.api.txt").symlink_to("/etc/passwd")
+    error = refused(wire, "session.create", name="api", configuration={"cookies": {"persistent": True}})
+    assert place(error) == "params.configuration.cookies.persistent"
+
+
+def test_a_declared_session_has_cookies(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """Also `default`, and also after a reload that changes the session."""
+    config = declaring(default={"cookies": {}}, api={"cookies": {"persistent": True}})
+    daemon = start(config=config)
+    with daemon.wire() as wire:
+        for session in ("default", "api"):
+            perform(wire, setting(origin, "/set", f"{session}=1; Max-Age=1000; Path=/"), session=session)
+            perform(wire, origin.url, session=session)
+            assert sent(origin) == f"{session}=1"
+        changed = declaring(default={"cookies": {}}, api={"cookies": {"persistent": True}, "timeout_ms": 5_000})
+        assert reload(daemon, changed) == ["sessions.api"]
+        perform(wire, origin.url, session="api")
+        assert sent(origin) == "api=1"
+    daemon.stop()
+    daemon = start(config=changed)
+    with daemon.wire() as wire:
+        for session, expected in (("default", ""), ("api", "api=1")):
+            perform(wire, origin.url, session=session)
+            assert sent(origin) == expected
