@@ -170,6 +170,10 @@ int CLinux_return_large_memory(int bytes);
 // holds more than this much of it.
 void CLinux_trim_memory(size_t kept);
 
+// Overwrites a value with blanks in the kernel's copy of the process's arguments, of which there are `count`: where it is
+// an argument, or the end of one that begins with a hyphen. Swift has another copy.
+void CLinux_hide_argument(int count, const char *value);
+
 // From now on recv(2) of the calling thread fails with EAGAIN this many microseconds after its next call; 0: never.
 // Peeking is not limited.
 void CLinux_limit_receiving(int64_t microseconds);

@@ -1,9 +1,11 @@
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The options of authentication with a user and a password.
 struct CredentialArguments: Equatable {
     var user: String?
-    var password = ""
+    /// `nil` if the user has to be asked for it.
+    var password: String?
     /// The schemes that may be used; `nil` for Basic without a challenge, as in curl.
     var schemes: [String]?
     /// `nil` to read no `.netrc` file.
@@ -12,11 +14,17 @@ struct CredentialArguments: Equatable {
     private(set) var logins: NetrcLogins?
 
     mutating func setUser(_ value: String) throws(UsageError) {
-        guard let colon = value.firstIndex(of: ":"), colon != value.startIndex else {
-            throw UsageError("--user takes USER:PASSWORD")
-        }
+        let colon = value.firstIndex(of: ":") ?? value.endIndex
+        guard colon != value.startIndex else { throw UsageError("--user takes USER:PASSWORD") }
+        VisibleArguments.hide(value)
         user = String(value[..<colon])
-        password = String(value[value.index(after: colon)...])
+        password = colon == value.endIndex ? nil : String(value[value.index(after: colon)...])
+    }
+
+    /// Asks for the password if there is only a user.
+    mutating func readPassword() throws(Failure) {
+        guard let user, password == nil else { return }
+        password = try PasswordPrompt.read("Enter host password for user '\(user)':", for: "--user")
     }
 
     mutating func changeNetrc(_ change: (inout NetrcArguments) -> Void) {
@@ -37,7 +45,7 @@ struct CredentialArguments: Equatable {
         guard let user else { return }
         writer.key("credential")
         writer.beginObject()
-        Netrc.Login(user: user, password: password).write(schemes: schemes, to: &writer)
+        Netrc.Login(user: user, password: password ?? "").write(schemes: schemes, to: &writer)
         writer.endObject()
     }
 }
@@ -46,7 +54,10 @@ extension Option where Arguments == RequestArguments {
     /// The options of authentication.
     static var credential: [Option] {
         [
-            Option("--user", short: "u", takes: "USER:PASSWORD", "the user and the password for the URL's host") {
+            Option(
+                "--user", short: "u", takes: "USER[:PASSWORD]",
+                "the user and the password for the URL's host; asks for a missing one"
+            ) {
                 (arguments, value) throws(UsageError) in try arguments.credential.setUser(value)
             },
             Option("--basic", "send them with the first request (the default)") { $0.credential.schemes = nil },

@@ -17,6 +17,7 @@ struct ProxyArguments: Equatable {
         guard let colon = value.firstIndex(of: ":"), colon != value.startIndex else {
             throw UsageError("--proxy-user takes USER:PASSWORD")
         }
+        VisibleArguments.hide(value)
         user = String(value[..<colon])
         password = String(value[value.index(after: colon)...])
     }

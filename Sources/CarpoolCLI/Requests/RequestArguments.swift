@@ -74,8 +74,11 @@ struct RequestArguments: CommandArguments {
 
     init(method: String) { self.method = method }
 
-    /// Whether ``readIdentity()`` has anything to read.
-    var readsIdentity: Bool { credential.netrc != nil }
+    /// Whether ``readIdentity()`` or ``readPassword()`` has anything to read.
+    var readsIdentity: Bool { credential.netrc != nil || credential.user != nil && credential.password == nil }
+
+    /// Asks the user for the password that the command line does not have.
+    mutating func readPassword() throws(Failure) { try credential.readPassword() }
 
     /// Reads the files with the identity of the request: `.netrc`.
     mutating func readIdentity() throws(Failure) {

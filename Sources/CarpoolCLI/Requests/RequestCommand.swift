@@ -32,6 +32,7 @@ extension RequestCommand {
             guard arguments.readsIdentity else { return try RequestRunner(arguments).run() }
             var complete = arguments
             try complete.readIdentity()
+            try complete.readPassword()
             return try RequestRunner(complete).run()
         }
     }

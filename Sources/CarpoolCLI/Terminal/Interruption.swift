@@ -23,6 +23,9 @@ struct Interruption {
     /// A descriptor that is readable when a signal is pending.
     func descriptor() throws(SystemError) -> FileDescriptor { try FileDescriptor.signals(signals) }
 
+    /// Lets the signals end the command again.
+    func unblock() { Interruption.change(SIG_UNBLOCK, signals) }
+
     /// Ends the command by a signal.
     static func end(by signal: Int32) -> Never {
         change(SIG_UNBLOCK, signals)
