@@ -148,9 +148,9 @@ def test_cu_02_credentials_of_the_url_and_of_interceptors(wire: Wire, origin: Sc
     assert origin.requests[1].values("x-a") == ["b"]
 
 
-@pytest.mark.parametrize("kind", ["http", "tunnel", "socks5h", "socks4a"])
+@pytest.mark.parametrize("kind", ["http", "tunnel", "digest", "any", "socks5h", "socks4a", "https"])
 def test_a_line_uses_the_proxy_of_its_request(
-    wire: Wire, origin: ScriptedOrigin, squid: Squid, socks: Socks, tmp_path: Path, kind: str
+    wire: Wire, origin: ScriptedOrigin, squid: Squid, socks: Socks, authority: Authority, tmp_path: Path, kind: str
 ) -> None:
     basic = {"url": f"http://127.0.0.1:{squid.basic}", "username": USER, "password": PASSWORD}
     proxy: Any = {
@@ -158,10 +158,16 @@ def test_a_line_uses_the_proxy_of_its_request(
         "tunnel": {"all": {**basic, "tunnel": True}},
         "socks5h": f"socks5h://{USER}:{PASSWORD}@127.0.0.1:{socks.basic}",
         "socks4a": f"socks4a://127.0.0.1:{socks.four}",
+        "digest": {"all": {**basic, "schemes": ["digest"]}},
+        "any": {"all": {**basic, "schemes": ["basic", "digest"], "tunnel": True}},
+        "https": f"https://localhost:{squid.secure}",
     }[kind]
-    compare(wire, origin, tmp_path, "sh", url=f"{origin.url}/line-{kind}", proxy=proxy)
-    if kind == "http":
-        assert [line[3] for line in squid.log("/line-http", 2)] == [USER, USER]
+    params: dict[str, Any] = {"trust": {"ca_file": str(authority.ca_file)}} if kind == "https" else {}
+    line = compare(wire, origin, tmp_path, "sh", url=f"{origin.url}/line-{kind}", proxy=proxy, **params)
+    if kind in {"http", "digest"}:
+        users = [line[3] for line in squid.log(f"/line-{kind}", 2 if kind == "http" else 4)]
+        assert users == ([USER, USER] if kind == "http" else ["-", USER] * 2)
+    assert {"digest": "--proxy-digest", "any": "--proxy-anyauth"}.get(kind, "--proxy") in line
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,20 @@ enum CurlConnection {
         }
         if let tls = partition.tls { lines += options(tls) }
         if let addresses = partition.addresses { lines += options(addresses) }
-        if let proxy = partition.proxy { lines += options(proxy, reveal: reveal) }
+        if let proxy = partition.proxy {
+            lines += options(proxy, reveal: reveal)
+            if proxy.kind == .https, case .only(let authorities) = partition.trust.authorities {
+                lines.append("--proxy-cacert \(ShellText.quoted(authorities.path))")
+            }
+        }
         return lines
     }
 
     private static func options(_ proxy: Proxy, reveal: Bool) -> [String] {
         var lines = ["--proxy \(ShellText.quoted(proxy.description))"]
+        if proxy.schemes != [.basic] {
+            lines.append(proxy.schemes == [.digest] ? "--proxy-digest" : "--proxy-anyauth")
+        }
         if let credential = proxy.credential {
             let password = reveal ? credential.password : Redaction.mark
             lines.append("--proxy-user \(ShellText.quoted("\(credential.user):\(password)"))")
