@@ -26,7 +26,13 @@ public struct ProxyExceptions: Sendable {
         if text == "*" { hasEveryHost = true }
         let entries = text.split(whereSeparator: { $0 == "," || $0.isWhitespace })
         guard entries.count <= ProxyExceptions.maximumCount else { return nil }
-        for entry in entries where entry != "*" { try? add(String(entry)) }
+        for entry in entries where entry != "*" {
+            if let network = AddressNetwork(variable: String(entry)) {
+                networks.append((network, nil))
+            } else {
+                try? add(String(entry))
+            }
+        }
     }
 
     /// Adds an entry.
@@ -113,6 +119,14 @@ private struct AddressNetwork: Sendable {
             bits <= bytes.count * 8
         else { return nil }
         self.bits = bits
+    }
+
+    /// Reads an address and the number of its bits as curl does: what follows the digits has no effect, and without
+    /// digits it is the address alone. `nil` if there is no slash.
+    init?(variable text: String) {
+        guard let slash = text.firstIndex(of: "/") else { return nil }
+        let digits = text[text.index(after: slash)...].prefix { ("0"..."9").contains($0) }
+        self.init(digits.isEmpty ? String(text[..<slash]) : "\(text[..<slash])/\(digits)")
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {
