@@ -36,6 +36,8 @@ public final class CookieJar {
     }
 
     private var domains: [String: [Entry]] = [:]
+    /// How many cookies for secure connections have a name.
+    private var secureNames: [String: Int] = [:]
     /// How many cookies there are, expired ones included until they are found.
     public private(set) var count = 0
     /// Their memory in bytes.
@@ -79,14 +81,14 @@ public final class CookieJar {
     /// Whether a response over a plain connection may set a cookie: not in place of one that is for secure connections
     /// (RFC 6265bis, section 5.7, step 16).
     private func mayReplace(_ cookie: Cookie, from target: CookieTarget) -> Bool {
-        guard !cookie.isSecure, !target.isSecure else { return true }
+        guard !cookie.isSecure, !target.isSecure, secureNames[cookie.name] != nil else { return true }
         // Those of the domain, of domains above it and below it.
-        return !domains.values.joined().contains { entry in
-            let known = entry.cookie
-            return known.isSecure && known.name == cookie.name
-                && (Cookie.matches(host: known.domain, domain: cookie.domain)
-                    || Cookie.matches(host: cookie.domain, domain: known.domain))
-                && Cookie.matches(path: cookie.path, cookiePath: known.path)
+        return !domains.contains { domain, entries in
+            (Cookie.matches(host: domain, domain: cookie.domain) || Cookie.matches(host: cookie.domain, domain: domain))
+                && entries.contains {
+                    $0.cookie.isSecure && $0.cookie.name == cookie.name
+                        && Cookie.matches(path: cookie.path, cookiePath: $0.cookie.path)
+                }
         }
     }
 
@@ -118,6 +120,7 @@ public final class CookieJar {
         } else {
             count &+= 1
             bytes &+= cookie.memoryBytes
+            if cookie.isSecure { secureNames[cookie.name, default: 0] += 1 }
             let entry = Entry(cookie: cookie, created: place.map { entries[$0].created } ?? clock, used: clock)
             if let place { entries[place] = entry } else { entries.append(entry) }
         }
@@ -127,6 +130,8 @@ public final class CookieJar {
     private func release(_ cookie: Cookie) {
         count &-= 1
         bytes &-= cookie.memoryBytes
+        guard cookie.isSecure, let left = secureNames[cookie.name].map({ $0 - 1 }) else { return }
+        secureNames[cookie.name] = left > 0 ? left : nil
     }
 
     /// Removes the cookies that fulfil a condition. Returns how many.
