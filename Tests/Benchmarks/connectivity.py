@@ -126,9 +126,11 @@ def _reuse(bench: Bench, link: DelayedLink, name: str, protocols: str) -> list[R
     url = (origin.http if name == "http" else origin.https) + "logged"
     try:
         times = []
+        # The daemon opens no file for a client with other mounts, and `ip netns exec` makes some.
+        trust = {"ca_pem": origin.ca_file.read_text()}
         for _ in range(20):
             began = time.monotonic()
-            daemon.call("request.perform", url=url, trust={"ca_file": str(origin.ca_file)})
+            daemon.call("request.perform", url=url, trust=trust)
             times.append((time.monotonic() - began) * 1_000)
         connections = origin.connections(20)
         peer = _curl(link, url, origin)
