@@ -113,7 +113,8 @@ extension JSONSchema {
         case .map(let value, let maxCount): try check(map: node, of: value, maxCount: maxCount)
         case .oneOf(let alternatives): try check(node, against: alternatives)
         case .string(let maxBytes?): try check(string: node, maxBytes: maxBytes)
-        case .choice(let values): try check(choice: node, among: values)
+        case .choice(let values, let refused, let reason):
+            try check(choice: node, among: values, refused, reason)
         case .integer(let range):
             guard let integer = node.integer, range.contains(integer) else { throw wrong(node) }
         case .null, .boolean, .constant, .number, .string(nil):
@@ -164,11 +165,16 @@ extension JSONSchema {
         }
     }
 
-    private func check(choice node: Node, among values: [StaticString]) throws(JSONError) {
+    private func check(
+        choice node: Node, among values: [StaticString], _ refused: [StaticString], _ reason: StaticString
+    ) throws(JSONError) {
         let json = node.json
         guard let isKnown = json.withUTF8({ text in values.contains { $0.matches(text) } }) else { throw wrong(node) }
         guard !isKnown else { return }
         let name = json.withUTF8(Self.shortened) ?? ""
+        guard !refused.contains(where: { $0.description == name }) else {
+            throw .refused("\(name) is not supported: \(reason)", expected: expectation)
+        }
         throw .refused(
             "expected \(expectation), found \"\(name)\"", expected: expectation,
             didYouMean: NearestName.find(name, among: values.map(\.description)))

@@ -12,8 +12,8 @@ extension JSONSchema {
         case .number: "a number"
         case .string(nil): "a string"
         case .string(let maxBytes?): "a string of at most \(maxBytes) bytes"
-        case .choice(let values) where values.count == 1: "\"\(values[0])\""
-        case .choice(let values): "one of \(values.map { "\"\($0)\"" }.joined(separator: ", "))"
+        case .choice(let values, _, _) where values.count == 1: "\"\(values[0])\""
+        case .choice(let values, _, _): "one of \(values.map { "\"\($0)\"" }.joined(separator: ", "))"
         case .array(_, 0...Int.max): "an array"
         case .array(_, let count) where count.lowerBound == count.upperBound:
             "an array of \(count.lowerBound) elements"
@@ -62,7 +62,7 @@ extension JSONSchema {
             // Draft-07 counts characters, of which there are never more than bytes.
             writer.member("maxLength", maxBytes)
             writer.member("x-max-bytes", maxBytes)
-        case .choice(let values):
+        case .choice(let values, _, _):
             writer.member("type", "string")
             writer.member("enum", values.map(\.description))
         case .array(let element, let count): write(arrayOf: element, count: count, to: &writer)

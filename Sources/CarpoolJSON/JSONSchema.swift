@@ -66,7 +66,7 @@ public final class JSONSchema: Sendable {
         case integer(ClosedRange<Int64>)
         case number
         case string(maxBytes: Int?)
-        case choice([StaticString])
+        case choice([StaticString], refused: [StaticString] = [], because: StaticString = "")
         case array(of: JSONSchema, count: ClosedRange<Int>)
         case object(ObjectRule)
         case map(of: JSONSchema, maxCount: Int)
@@ -107,6 +107,13 @@ public final class JSONSchema: Sendable {
 
     /// One of a few strings.
     public static func choice(_ values: [StaticString]) -> JSONSchema { JSONSchema(.choice(values)) }
+
+    /// One of a few strings. Others that a caller may expect are refused with a reason.
+    public static func choice(
+        _ values: [StaticString], refused: [StaticString], because reason: StaticString
+    ) -> JSONSchema {
+        JSONSchema(.choice(values, refused: refused, because: reason))
+    }
 
     /// Only `true`, or only `false`.
     public static func constant(_ value: Bool) -> JSONSchema { JSONSchema(.constant(value)) }

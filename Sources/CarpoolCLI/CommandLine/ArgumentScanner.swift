@@ -88,6 +88,7 @@ struct ArgumentScanner {
             let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }
             return UsageError("\(command) has no \(name); \(others.joined(separator: ", ")) do", in: command)
         }
+        if let reason = RefusedOption.reason(of: name) { return UsageError(reason, in: command) }
         let near = NearestName.find(name, among: options.map(\.long))
         let suggestion = near.map { "; did you mean \($0)?" } ?? ""
         return UsageError("unknown option \(name)\(suggestion)", in: command)

@@ -21,6 +21,14 @@ extension JSONSchema {
     static let authenticate = JSONSchema.named(
         "Authenticate", .object([.required("callback", challengeCallback, "The client that decides.")]))
 
+    /// A scheme of authentication with a user and a password.
+    static let authenticationScheme = JSONSchema.choice(
+        ["basic", "digest"], refused: ["ntlm", "negotiate"],
+        because: """
+            it authenticates a connection with the login of one process, and programs share the daemon's connections; use basic or \
+            digest, or curl itself (curl --ntlm, curl --negotiate)
+            """)
+
     /// The credentials of a session.
     static let sessionCredentials = JSONSchema.array(of: sessionCredential, count: 0...64)
 
@@ -67,7 +75,7 @@ extension JSONSchema {
             "username", .string(maxBytes: 1_024), "The user. Without a colon, unless `schemes` is only `digest`."),
         .required("password", password, "The password. It is never returned."),
         .optional(
-            "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
+            "schemes", .array(of: authenticationScheme, count: 1...2),
             "The schemes that may be used. The strongest one that the server offers is used.",
             default: "[\"basic\",\"digest\"]"),
         .optional(

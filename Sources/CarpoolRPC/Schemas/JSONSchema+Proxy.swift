@@ -47,7 +47,7 @@ extension JSONSchema {
                 .optional("username", .string(maxBytes: 1_024), "The user, in place of the URL's."),
                 .optional("password", password, "The password. It is never returned."),
                 .optional(
-                    "schemes", .array(of: .choice("basic", "digest"), count: 1...2),
+                    "schemes", .array(of: authenticationScheme, count: 1...2),
                     """
                     The schemes with which an HTTP proxy may get user and password. `["basic"]` sends them at once; with `digest` the proxy \
                     is asked first.
