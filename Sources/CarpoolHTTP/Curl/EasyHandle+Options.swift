@@ -40,7 +40,7 @@ extension EasyHandle {
     ///   - allowsHTTP2: whether the connection may agree on HTTP/2.
     init?(_ request: TransportRequest, isDecoding: Bool, allowsHTTP2: Bool, configuration: TransportConfiguration) {
         self.init(
-            fields: request.sentFields, sendsHost: request.differentHost != nil,
+            fields: request.sentFields, hopFields: request.hopFields, sendsHost: request.differentHost != nil,
             defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(request, configuration)

@@ -9,9 +9,11 @@ struct EasyHandle {
 
     /// Makes a handle; `nil` if memory is out.
     /// - Parameter sendsHost: whether a `Host` field is sent as it is.
-    init?(fields: [HTTPField], sendsHost: Bool = false, defaults: ArraySlice<DefaultField>) {
+    init?(
+        fields: [HTTPField], hopFields: HopFields? = nil, sendsHost: Bool = false, defaults: ArraySlice<DefaultField>
+    ) {
         guard let raw = curl_easy_init() else { return nil }
-        guard let memory = HandleMemory(fields: fields, sendsHost: sendsHost, defaults: defaults) else {
+        guard let memory = HandleMemory(fields: fields, hopFields, sendsHost: sendsHost, defaults: defaults) else {
             curl_easy_cleanup(raw)
             return nil
         }

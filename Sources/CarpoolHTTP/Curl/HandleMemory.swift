@@ -11,16 +11,19 @@ struct HandleMemory {
     let headerList: UnsafeMutablePointer<curl_slist>?
 
     /// Lays out `Name: value` lines: first those of `defaults` that no field overrides, where `Name:` without a value
-    /// keeps libcurl from adding its own; then the fields. Returns `nil` if memory is out.
+    /// keeps libcurl from adding its own; then the fields, and those that authenticate the hop. Returns `nil` if memory
+    /// is out.
     /// - Parameter sendsHost: whether a `Host` field is sent as it is. Otherwise libcurl takes the host from the URL.
-    init?(fields: [HTTPField], sendsHost: Bool, defaults: ArraySlice<DefaultField>) {
+    init?(fields: [HTTPField], _ hopFields: HopFields?, sendsHost: Bool, defaults: ArraySlice<DefaultField>) {
         let fields = HandleMemory.withoutHost(fields, butFirst: sendsHost)
         let added = defaults.filter { field in !fields.contains { $0.isNamed(field.name) } }
         var bytes = 0
         for field in fields { bytes += field.name.utf8.count + field.value.utf8.count + 3 }
         for field in added { bytes += field.name.utf8CodeUnitCount + field.value.utf8CodeUnitCount + 3 }
+        let answers = hopFields.map(HandleMemory.answers) ?? []
+        for answer in answers { bytes += answer.name.utf8CodeUnitCount + answer.value.count + 3 }
         let stride = MemoryLayout<curl_slist>.stride
-        let nodes = fields.count + added.count
+        let nodes = fields.count + added.count + answers.count
         let head = Int(CURL_ERROR_SIZE) + nodes * stride
         guard let base = malloc(head + bytes) else { return nil }
         self.base = base
@@ -38,7 +41,26 @@ struct HandleMemory {
             node.pointee = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: node + 1)
             HandleMemory.write(field, at: &text)
         }
+        for (index, answer) in answers.enumerated() {
+            let node = list + added.count + fields.count + index
+            node.pointee = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: node + 1)
+            HandleMemory.write(answer.name.utf8Start, answer.name.utf8CodeUnitCount, at: &text)
+            HandleMemory.write(0x3A, at: &text)
+            HandleMemory.write(0x20, at: &text)
+            answer.value.withUnsafeBufferPointer { value in
+                if let start = value.baseAddress { HandleMemory.write(start, value.count, at: &text) }
+            }
+            HandleMemory.write(0, at: &text)
+        }
         if nodes > 0 { list[nodes - 1].next = nil }
+    }
+
+    /// The fields that authenticate a hop.
+    private static func answers(_ fields: HopFields) -> [(name: StaticString, value: [UInt8])] {
+        var answers: [(name: StaticString, value: [UInt8])] = []
+        if let value = fields.authorization { answers.append(("Authorization", value)) }
+        if let value = fields.proxyAuthorization { answers.append(("Proxy-Authorization", value)) }
+        return answers
     }
 
     func free() { Glibc.free(base) }

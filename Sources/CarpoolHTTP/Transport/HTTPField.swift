@@ -42,18 +42,6 @@ public struct HTTPField: Sendable, Hashable {
         }
     }
 
-    /// The field for a proxy that gets a request as it is. A request has no other of this name: it would be sent
-    /// through tunnels too. `nil` if the value has control characters.
-    public static func proxyAuthorization(_ value: String) -> HTTPField? {
-        guard let checked = try? HTTPField(name: "Authorization", value: value) else { return nil }
-        return HTTPField(checkedName: "Proxy-Authorization", value: checked.value)
-    }
-
-    private init(checkedName: String, value: String) {
-        name = checkedName
-        self.value = value
-    }
-
     /// Whether a value has only characters of a host and a port (RFC 3986, section 3.2). Servers disagree on others.
     private static func isAuthority(_ value: String) -> Bool {
         let others = "-._~%!$&'()*+;=:[]".utf8

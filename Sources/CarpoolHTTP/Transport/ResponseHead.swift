@@ -132,6 +132,14 @@ public struct FieldBlock {
         }
     }
 
+    /// The bytes of the values of all fields of that name, in order.
+    public func allBytes(_ name: StaticString) -> [[UInt8]] {
+        bytes.withUnsafeBytes { all in
+            entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
+                .map { Array(all[$0.value]) }
+        }
+    }
+
     /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are
     /// percent-encoded, one by one.
     public func firstReference(_ name: StaticString) -> String? {

@@ -74,7 +74,7 @@ extension TransportRequest {
     /// The fields that are sent: also those that are never shown.
     var sentFields: [HTTPField] {
         guard let hopFields else { return fields }
-        return fields + hopFields.all
+        return fields + [hopFields.cookie].compactMap { $0 }
     }
 
     /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.
@@ -101,20 +101,25 @@ extension TransportRequest {
 /// The fields of one hop that its origin or its proxy must know, and that no other hop has. An object, because every
 /// copy of a request has a reference to it, and few have one.
 public final class HopFields: Sendable {
-    /// `Authorization`, for the origin.
-    public let authorization: HTTPField?
-    /// `Proxy-Authorization`, for a proxy that gets the request as it is.
-    public let proxyAuthorization: HTTPField?
+    /// The value of `Authorization`, for the origin. Bytes, because a server gets back what it has sent, also what is
+    /// not UTF-8.
+    public let authorization: [UInt8]?
+    /// The value of `Proxy-Authorization`, for a proxy that gets the request as it is.
+    public let proxyAuthorization: [UInt8]?
     /// `Cookie`, for the origin.
     public let cookie: HTTPField?
 
-    /// Makes them; `nil` if there is none.
-    public init?(authorization: HTTPField?, proxyAuthorization: HTTPField?, cookie: HTTPField?) {
+    /// Makes them; `nil` if there is none. A value with control characters is left out.
+    public init?(authorization: [UInt8]?, proxyAuthorization: [UInt8]?, cookie: HTTPField?) {
+        let authorization = authorization.flatMap { HopFields.isValue($0) ? $0 : nil }
+        let proxyAuthorization = proxyAuthorization.flatMap { HopFields.isValue($0) ? $0 : nil }
         guard authorization != nil || proxyAuthorization != nil || cookie != nil else { return nil }
         self.authorization = authorization
         self.proxyAuthorization = proxyAuthorization
         self.cookie = cookie
     }
 
-    var all: [HTTPField] { [authorization, proxyAuthorization, cookie].compactMap { $0 } }
+    private static func isValue(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
 }

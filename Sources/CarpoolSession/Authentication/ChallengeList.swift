@@ -16,15 +16,22 @@ struct ChallengeList {
     /// One parameter of a challenge.
     struct Parameter: Equatable {
         let name: String
-        let value: String
+        /// The value as the server sends it, in any charset.
+        let bytes: [UInt8]
+
+        /// The value as text: ISO 8859-1 if it is not UTF-8.
+        var value: String {
+            String(validating: bytes, as: UTF8.self)
+                ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
     }
 
     private var rest: ArraySlice<UInt8>
     private var challenges: [Challenge] = []
 
     /// Parses the challenges of a field's value. Invalid text is skipped up to the next comma.
-    static func parse(_ field: String) -> [Challenge] {
-        var list = ChallengeList(rest: Array(field.utf8)[...])
+    static func parse(_ field: [UInt8]) -> [Challenge] {
+        var list = ChallengeList(rest: field[...])
         while !list.rest.isEmpty { list.parseElement() }
         return list.challenges
     }
@@ -55,14 +62,14 @@ struct ChallengeList {
         rest = rest.dropFirst()
         skip(ChallengeList.isBlank)
         let isToken68 = rest.first == UInt8(ascii: "=")
-        let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
+        let value = rest.first == UInt8(ascii: "\"") ? quotedString() : Array(tokenBytes())
         guard let last = challenges.indices.last, !name.isEmpty, !isToken68 else { return }
-        challenges[last].parameters.append(Parameter(name: name.lowercased(), value: value))
+        challenges[last].parameters.append(Parameter(name: name.lowercased(), bytes: value))
     }
 
     /// Reads a quoted string without quotes and backslashes (RFC 9110, section 5.6.4); an unterminated one ends with
     /// the field.
-    private mutating func quotedString() -> String {
+    private mutating func quotedString() -> [UInt8] {
         rest = rest.dropFirst()
         var bytes: [UInt8] = []
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
@@ -72,13 +79,15 @@ struct ChallengeList {
             }
             if let escaped = rest.popFirst() { bytes.append(escaped) }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
-    private mutating func token() -> String {
+    private mutating func token() -> String { String(decoding: tokenBytes(), as: UTF8.self) }
+
+    private mutating func tokenBytes() -> ArraySlice<UInt8> {
         let token = rest.prefix { !ChallengeList.isBlank($0) && !ChallengeList.separators.contains($0) }
         rest = rest[token.endIndex...]
-        return String(decoding: token, as: UTF8.self)
+        return token
     }
 
     private mutating func skipToComma() {

@@ -19,11 +19,6 @@ enum ChallengingServer {
     /// The name of the field with the next nonce.
     var informationField: StaticString { self == .origin ? "authentication-info" : "proxy-authentication-info" }
 
-    /// The field with an answer; `nil` if it has control characters.
-    func field(_ value: String) -> HTTPField? {
-        self == .origin ? try? HTTPField(name: "Authorization", value: value) : .proxyAuthorization(value)
-    }
-
     /// The origin of the server itself; `nil` if the hop does not go to such a proxy.
     func origin(for hop: TransportRequest) -> Origin? {
         self == .origin ? hop.url.origin : hop.partition.proxyOrigin(for: hop.url.origin)

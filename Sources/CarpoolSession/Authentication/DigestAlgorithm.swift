@@ -1,5 +1,4 @@
 internal import CCrypto
-internal import CarpoolHTTP
 
 /// The hash of a Digest challenge (RFC 7616, section 3.3).
 enum DigestAlgorithm: String {
@@ -25,15 +24,29 @@ enum DigestAlgorithm: String {
     /// The stronger one has the higher number.
     var strength: Int { self == .sha256 || self == .sha256Session ? 2 : 1 }
 
-    /// The hash of a text, in hexadecimal digits; `nil` if OpenSSL does not allow it.
-    func hash(_ text: String) -> String? { hash(Array(text.utf8)) }
-
     /// The hash of bytes, in hexadecimal digits; `nil` if OpenSSL does not allow it.
-    func hash(_ bytes: [UInt8]) -> String? {
-        var result = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var length: UInt32 = 0
-        let type = strength == 2 ? EVP_sha256() : EVP_md5()
-        guard EVP_Digest(bytes, bytes.count, &result, &length, type, nil) == 1 else { return nil }
-        return HexadecimalText.text(result[..<Int(length)])
+    func hash(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let type = strength == 2 ? DigestAlgorithm.types.sha256 : DigestAlgorithm.types.md5 else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(EVP_MAX_MD_SIZE)) { result in
+            var length: UInt32 = 0
+            guard EVP_Digest(bytes, bytes.count, result.baseAddress, &length, type, nil) == 1 else { return nil }
+            var text: [UInt8] = []
+            text.reserveCapacity(2 &* Int(length))
+            for byte in result[..<Int(length)] {
+                text.append(DigestAlgorithm.digit(byte >> 4))
+                text.append(DigestAlgorithm.digit(byte & 15))
+            }
+            return text
+        }
     }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
+
+    /// OpenSSL's methods. Fetched once: otherwise each hash searches for its provider.
+    private struct Types: @unchecked Sendable {
+        let md5 = EVP_MD_fetch(nil, "MD5", nil)
+        let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+    }
+
+    private static let types = Types()
 }

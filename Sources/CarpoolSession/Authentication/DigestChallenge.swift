@@ -8,9 +8,10 @@ struct DigestChallenge: Equatable {
         case authInt = "auth-int"
     }
 
-    let realm: String
-    let nonce: String
-    let opaque: String?
+    /// The bytes that the server has sent: it gets them back, and hashes them.
+    let realm: [UInt8]
+    let nonce: [UInt8]
+    let opaque: [UInt8]?
     let algorithm: DigestAlgorithm
     /// The name of the algorithm as the server writes it; `nil` if it names none.
     let algorithmName: String?
@@ -26,10 +27,11 @@ struct DigestChallenge: Equatable {
 
     /// The challenge, if its algorithm and one of its protections are known, and it has a nonce.
     init?(_ challenge: ChallengeList.Challenge) {
+        func bytes(_ name: String) -> [UInt8]? { challenge.parameters.first { $0.name == name }?.bytes }
         func value(_ name: String) -> String? { challenge.parameters.first { $0.name == name }?.value }
-        guard challenge.scheme == "digest", let nonce = value("nonce"),
+        guard challenge.scheme == "digest", let nonce = bytes("nonce"),
             let algorithm = DigestAlgorithm(name: value("algorithm")),
-            challenge.parameters.reduce(0, { $0 + $1.value.utf8.count }) <= DigestChallenge.maximumBytes
+            challenge.parameters.reduce(0, { $0 + $1.bytes.count }) <= DigestChallenge.maximumBytes
         else { return nil }
         let offered = value("qop")?.split(whereSeparator: { $0 == "," || $0.isWhitespace }) ?? []
         protections = offered.compactMap { Protection(rawValue: $0.lowercased()) }
@@ -37,8 +39,8 @@ struct DigestChallenge: Equatable {
         self.nonce = nonce
         self.algorithm = algorithm
         algorithmName = value("algorithm")
-        realm = value("realm") ?? ""
-        opaque = value("opaque")
+        realm = bytes("realm") ?? []
+        opaque = bytes("opaque")
         isStale = value("stale")?.lowercased() == "true"
         hashesUser = value("userhash")?.lowercased() == "true"
     }

@@ -1,33 +1,58 @@
 internal import CarpoolHTTP
 
 /// The use of one challenge of the Digest scheme for one credential: its requests are numbered.
+///
+/// Everything is bytes: the server's values may be in any charset, and go back as they came.
 final class DigestSession {
     let credential: PasswordCredential
     private let challenge: DigestChallenge
-    private var nonce: String
+    private var nonce: [UInt8]
     private var count = 0
     /// The hash of user, realm and password, which stays the same for all nonces of the algorithms without `-sess`.
-    private let secret: String
-    private let makeClientNonce: () -> String
+    private let secret: [UInt8]
+    /// The parameters that are the same in every answer: those before the nonce, and those at the end.
+    private let beginning: [UInt8]
+    private let ending: [UInt8]
+    private let protection: DigestChallenge.Protection?
+    private let makeClientNonce: () -> [UInt8]
 
     /// - Parameter makeClientNonce: makes random texts.
     init?(
         _ challenge: DigestChallenge, _ credential: PasswordCredential,
-        makeClientNonce: @escaping () -> String = DigestSession.randomNonce
+        makeClientNonce: @escaping () -> [UInt8] = DigestSession.randomNonce
     ) {
-        let identity = "\(credential.user):\(challenge.realm):\(credential.password)"
-        guard let secret = challenge.algorithm.hash(identity) else { return nil }
+        let user = Array(credential.user.utf8)
+        let identity = user + DigestSession.colon + challenge.realm
+        guard let secret = challenge.algorithm.hash(identity + DigestSession.colon + Array(credential.password.utf8))
+        else { return nil }
         self.secret = secret
         self.challenge = challenge
         self.credential = credential
         self.makeClientNonce = makeClientNonce
         nonce = challenge.nonce
+        protection = challenge.protections.contains(.auth) ? .auth : challenge.protections.first
+        let shown = challenge.hashesUser ? challenge.algorithm.hash(user + DigestSession.colon + challenge.realm) : user
+        var text = Array("Digest username=".utf8)
+        DigestSession.quote(shown ?? user, to: &text)
+        text += ", realm=".utf8
+        DigestSession.quote(challenge.realm, to: &text)
+        beginning = text + ", nonce=".utf8
+        text = []
+        if let name = challenge.algorithmName { text += ", algorithm=\(name)".utf8 }
+        if let opaque = challenge.opaque {
+            text += ", opaque=".utf8
+            DigestSession.quote(opaque, to: &text)
+        }
+        if let protection { text += ", qop=\(protection.rawValue)".utf8 }
+        if challenge.hashesUser { text += ", userhash=true".utf8 }
+        ending = text
     }
 
-    var realm: String { challenge.realm }
+    /// The realm as text.
+    var realm: String { ChallengeList.Parameter(name: "realm", bytes: challenge.realm).value }
 
     /// Takes the nonce that the server wants for the next request (`nextnonce`).
-    func use(nextNonce: String) {
+    func use(nextNonce: [UInt8]) {
         guard nextNonce != nonce else { return }
         nonce = nextNonce
         count = 0
@@ -43,49 +68,71 @@ final class DigestSession {
     }
 
     /// The value of the `Authorization` field of a request.
-    func value(method: String, target: String, body: RequestBody) -> String? {
+    func value(method: String, target: String, body: RequestBody) -> [UInt8]? {
         count += 1
-        let protection = challenge.protections.contains(.auth) ? .auth : challenge.protections.first
         let clientNonce = makeClientNonce()
         let number = String(count, radix: 16)
-        let countText = String(repeating: "0", count: max(0, 8 - number.utf8.count)) + number
-        guard let response = response(method, target, body, protection, clientNonce, countText) else { return nil }
-        var parts = [
-            "username=\(quoted(user))", "realm=\(quoted(challenge.realm))", "nonce=\(quoted(nonce))",
-            "uri=\(quoted(target))", "response=\"\(response)\"",
-        ]
-        if let name = challenge.algorithmName { parts.append("algorithm=\(name)") }
-        if let opaque = challenge.opaque { parts.append("opaque=\(quoted(opaque))") }
-        if let protection { parts.append("qop=\(protection.rawValue)") }
-        if protection != nil || challenge.algorithm.isOfSession { parts.append("cnonce=\"\(clientNonce)\"") }
-        if protection != nil { parts.append("nc=\(countText)") }
-        if challenge.hashesUser { parts.append("userhash=true") }
-        return "Digest " + parts.joined(separator: ", ")
-    }
-
-    private var user: String {
-        guard challenge.hashesUser else { return credential.user }
-        return challenge.algorithm.hash("\(credential.user):\(challenge.realm)") ?? credential.user
+        let countText = Array(repeating: UInt8(ascii: "0"), count: max(0, 8 - number.utf8.count)) + number.utf8
+        guard let response = response(method, target, body, clientNonce, countText) else { return nil }
+        var text: [UInt8] = []
+        text.reserveCapacity(beginning.count &+ nonce.count &+ target.utf8.count &+ ending.count &+ 192)
+        text += beginning
+        DigestSession.quote(nonce, to: &text)
+        text += ", uri=".utf8
+        DigestSession.quote(target.utf8, to: &text)
+        text += ", response=\"".utf8
+        text += response
+        text.append(UInt8(ascii: "\""))
+        text += ending
+        if protection != nil || challenge.algorithm.isOfSession {
+            text += ", cnonce=\"".utf8
+            text += clientNonce
+            text.append(UInt8(ascii: "\""))
+        }
+        if protection != nil {
+            text += ", nc=".utf8
+            text += countText
+        }
+        return text
     }
 
     /// The hash over everything (RFC 7616, section 3.4.1).
     private func response(
-        _ method: String, _ target: String, _ body: RequestBody, _ protection: DigestChallenge.Protection?,
-        _ clientNonce: String, _ countText: String
-    ) -> String? {
+        _ method: String, _ target: String, _ body: RequestBody, _ clientNonce: [UInt8], _ countText: [UInt8]
+    ) -> [UInt8]? {
         let algorithm = challenge.algorithm
-        let first = algorithm.isOfSession ? algorithm.hash("\(secret):\(nonce):\(clientNonce)") : secret
-        var request = "\(method):\(target)"
+        var request: [UInt8] = []
+        request.reserveCapacity(method.utf8.count &+ target.utf8.count &+ 1)
+        request += method.utf8
+        request += DigestSession.colon
+        request += target.utf8
         if protection == .authInt {
             guard let hash = bodyHash(of: body) else { return nil }
-            request += ":\(hash)"
+            request += DigestSession.colon + hash
         }
+        let first =
+            algorithm.isOfSession
+            ? algorithm.hash(secret + DigestSession.colon + nonce + DigestSession.colon + clientNonce) : secret
         guard let first, let second = algorithm.hash(request) else { return nil }
-        guard let protection else { return algorithm.hash("\(first):\(nonce):\(second)") }
-        return algorithm.hash("\(first):\(nonce):\(countText):\(clientNonce):\(protection.rawValue):\(second)")
+        var all: [UInt8] = []
+        all.reserveCapacity(first.count &+ nonce.count &+ clientNonce.count &+ second.count &+ 32)
+        all += first
+        all += DigestSession.colon
+        all += nonce
+        if let protection {
+            all += DigestSession.colon
+            all += countText
+            all += DigestSession.colon
+            all += clientNonce
+            all += DigestSession.colon
+            all += protection.rawValue.utf8
+        }
+        all += DigestSession.colon
+        all += second
+        return algorithm.hash(all)
     }
 
-    private func bodyHash(of body: RequestBody) -> String? {
+    private func bodyHash(of body: RequestBody) -> [UInt8]? {
         switch body {
         case .none: challenge.algorithm.hash([])
         case .bytes(let bytes): challenge.algorithm.hash(bytes)
@@ -93,18 +140,20 @@ final class DigestSession {
         }
     }
 
-    /// A quoted string (RFC 9110, section 5.6.4).
-    private func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for character in text.unicodeScalars {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.unicodeScalars.append(character)
+    private static let colon = [UInt8(ascii: ":")]
+
+    /// Appends a quoted string (RFC 9110, section 5.6.4).
+    private static func quote(_ value: some Sequence<UInt8>, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        for byte in value {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
+            text.append(byte)
         }
-        return quoted + "\""
+        text.append(UInt8(ascii: "\""))
     }
 
-    private static func randomNonce() -> String {
+    private static func randomNonce() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        return (0..<2).map { _ in String(random.next(), radix: 16) }.joined()
+        return Array((0..<2).map { _ in String(random.next(), radix: 16) }.joined().utf8)
     }
 }

@@ -21,18 +21,18 @@ extension Session {
 
     private func answer(
         to server: ChallengingServer, for hop: TransportRequest, of request: Request
-    ) -> HTTPField? {
+    ) -> [UInt8]? {
         let pending = request.authentication?[server].pending
         request.authentication?[server].pending = nil
         request.authentication?[server].sent = .nothing
         guard let origin = server.origin(for: hop), mayAuthenticate(at: server, hop) else { return nil }
         if let pending, pending.server == origin {
             request.authentication?[server].sent = .answer(pending.answer)
-            return field(pending.answer, at: server, for: hop)
+            return value(of: pending.answer, for: hop)
         }
         guard let answer = unaskedAnswer(to: server, at: origin, for: hop, of: request) else { return nil }
         authentication(of: request)[server].sent = .unasked(answer)
-        return field(answer, at: server, for: hop)
+        return value(of: answer, for: hop)
     }
 
     /// How a request has authenticated, from now on.
@@ -43,16 +43,12 @@ extension Session {
         return made
     }
 
-    private func field(
-        _ answer: RequestAuthentication.Answer, at server: ChallengingServer, for hop: TransportRequest
-    ) -> HTTPField? {
-        let value: String? =
-            switch answer {
-            case .basic(let credential, _): credential.basicValue
-            case .digest(let session):
-                session.value(method: hop.method.rawValue, target: hop.url.requestTarget, body: hop.body)
-            }
-        return value.flatMap { server.field($0) }
+    private func value(of answer: RequestAuthentication.Answer, for hop: TransportRequest) -> [UInt8]? {
+        switch answer {
+        case .basic(let credential, _): Array(credential.basicValue.utf8)
+        case .digest(let session):
+            session.value(method: hop.method.rawValue, target: hop.url.requestTarget, body: hop.body)
+        }
     }
 
     /// Handles a response that asks for a credential. Returns whether the challenge is answered by another hop, or
@@ -60,7 +56,7 @@ extension Session {
     func answerChallenge(
         of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) -> Bool {
-        let challenges = head.fields.all(server.challengeField).flatMap(ChallengeList.parse)
+        let challenges = head.fields.allBytes(server.challengeField).flatMap(ChallengeList.parse)
         let isOpen = mayAuthenticate(at: server, sent)
         let best = isOpen ? best(of: challenges, server, sent, request) : nil
         let origin = server.origin(for: sent)
@@ -134,9 +130,9 @@ extension Session {
             let origin = server.origin(for: sent)
         else { return }
         if case .digest(let session) = answer,
-            let information = head.fields.first(server.informationField).flatMap({
-                ChallengeList.parse("Digest \($0)").first
-            }), let nonce = information.parameters.first(where: { $0.name == "nextnonce" })?.value
+            let information = head.fields.allBytes(server.informationField).first.flatMap({
+                ChallengeList.parse("Digest ".utf8 + $0).first
+            }), let nonce = information.parameters.first(where: { $0.name == "nextnonce" })?.bytes
         {
             session.use(nextNonce: nonce)
         }

@@ -18,7 +18,7 @@ struct ChallengeListTests {
             (#"Basic realm="open"#, "basic(realm=open)"), (#"Basic realm="\"#, "basic(realm=)"),
         ])
     func f18Challenges(field: String, expected: String) {
-        let shown = ChallengeList.parse(field).map { challenge in
+        let shown = ChallengeList.parse(Array(field.utf8)).map { challenge in
             "\(challenge.scheme)(\(challenge.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: " ")))"
         }
         #expect(shown.joined(separator: " ") == expected)

@@ -8,10 +8,10 @@ struct DigestSessionTests {
 
     private func session(_ more: String, user: String = "Mufasa") throws -> DigestSession {
         let field = "Digest realm=\"http-auth@example.org\", nonce=\"\(DigestSessionTests.nonce)\", \(more)"
-        let challenge = try #require(ChallengeList.parse(field).first)
+        let challenge = try #require(ChallengeList.parse(Array(field.utf8)).first)
         let digest = try #require(DigestChallenge(challenge))
         let credential = PasswordCredential(user: user, password: "Circle of Life")
-        return try #require(DigestSession(digest, credential) { DigestSessionTests.clientNonce })
+        return try #require(DigestSession(digest, credential) { Array(DigestSessionTests.clientNonce.utf8) })
     }
 
     @Test(
@@ -33,7 +33,7 @@ struct DigestSessionTests {
     func vectors(_ parameters: String, _ response: String) throws {
         let body = RequestBody.bytes(Array("body".utf8))
         let value = try #require(
-            try session(parameters).value(method: "GET", target: "/dir/index.html", body: body))
+            try session(parameters).text(method: "GET", target: "/dir/index.html", body: body))
         #expect(value.contains("response=\"\(response)\""), "\(value)")
         #expect(value.contains("uri=\"/dir/index.html\""))
         #expect(value.contains("nc=00000001") == parameters.contains("qop"))
@@ -45,23 +45,42 @@ struct DigestSessionTests {
     func counts() throws {
         let session = try session("qop=auth")
         for number in ["00000001", "00000002", "00000003"] {
-            #expect(session.value(method: "GET", target: "/", body: .none)?.contains("nc=\(number)") == true)
+            #expect(session.text(method: "GET", target: "/", body: .none)?.contains("nc=\(number)") == true)
         }
-        session.use(nextNonce: DigestSessionTests.nonce)
-        #expect(session.value(method: "GET", target: "/", body: .none)?.contains("nc=00000004") == true)
-        session.use(nextNonce: "other")
-        let value = session.value(method: "GET", target: "/", body: .none)
+        session.use(nextNonce: Array(DigestSessionTests.nonce.utf8))
+        #expect(session.text(method: "GET", target: "/", body: .none)?.contains("nc=00000004") == true)
+        session.use(nextNonce: Array("other".utf8))
+        let value = session.text(method: "GET", target: "/", body: .none)
         #expect(value?.contains("nonce=\"other\"") == true && value?.contains("nc=00000001") == true)
     }
 
     @Test("Quotes and backslashes are escaped, and a user is hashed if the server wants that")
     func quoting() throws {
-        let value = try session("qop=auth", user: "a\"b\\c").value(method: "GET", target: "/", body: .none)
+        let value = try session("qop=auth", user: "a\"b\\c").text(method: "GET", target: "/", body: .none)
         #expect(value?.contains(#"username="a\"b\\c""#) == true)
-        let hashed = try session("qop=auth, userhash=true").value(method: "GET", target: "/", body: .none)
+        let hashed = try session("qop=auth, userhash=true").text(method: "GET", target: "/", body: .none)
         #expect(
             hashed?.contains("username=\"4238f3a16167373febb9bc4d43db9cc4\"") == true
                 && hashed?.contains("userhash=true") == true)
+    }
+
+    @Test("What is not UTF-8 is hashed and sent back as it came")
+    func otherCharsets() throws {
+        let field = Array("Digest realm=\"Zug".utf8) + [0xE4] + Array("nge\", nonce=\"".utf8) + [0xFF, 0x22]
+        let challenge = try #require(ChallengeList.parse(field + Array(", opaque=\"".utf8) + [0xFE, 0x22]).first)
+        #expect(challenge.realm == "Zugänge")
+        let digest = try #require(DigestChallenge(challenge))
+        let session = try #require(DigestSession(digest, PasswordCredential(user: "ä", password: "p")))
+        let value = try #require(session.value(method: "GET", target: "/", body: .none))
+        let first = try #require(DigestAlgorithm.md5.hash(Array("ä:Zug".utf8) + [0xE4] + Array("nge:p".utf8)))
+        let second = try #require(DigestAlgorithm.md5.hash(Array("GET:/".utf8)))
+        let response = try #require(DigestAlgorithm.md5.hash(first + [0x3A, 0xFF, 0x3A] + second))
+        for part in [
+            Array("realm=\"Zug".utf8) + [0xE4], Array("nonce=\"".utf8) + [0xFF, 0x22],
+            Array("opaque=\"".utf8) + [0xFE, 0x22], Array("response=\"".utf8) + response,
+        ] {
+            #expect(value.indices.contains { value[$0...].starts(with: part) })
+        }
     }
 
     @Test(
@@ -71,17 +90,26 @@ struct DigestSessionTests {
             "Basic nonce=\"1\"", "Digest nonce=\"\(String(repeating: "n", count: 2_049))\"",
         ])
     func unknown(_ field: String) throws {
-        #expect(DigestChallenge(try #require(ChallengeList.parse(field).first)) == nil)
+        #expect(DigestChallenge(try #require(ChallengeList.parse(Array(field.utf8)).first)) == nil)
     }
 
     @Test("A body that is read while it is sent has no hash")
     func bodies() throws {
-        let parse: (String) -> DigestChallenge? = { ChallengeList.parse($0).first.flatMap { DigestChallenge($0) } }
+        let parse: (String) -> DigestChallenge? = {
+            ChallengeList.parse(Array($0.utf8)).first.flatMap { DigestChallenge($0) }
+        }
         let (both, one) = (parse("Digest nonce=1, qop=\"auth,auth-int\""), parse("Digest nonce=1, qop=auth-int"))
         let source = RequestBody.source(EmptySource())
         #expect(DigestSession.canAnswer(try #require(both), for: source))
         #expect(!DigestSession.canAnswer(try #require(one), for: source))
         #expect(DigestSession.canAnswer(try #require(one), for: .none))
+    }
+}
+
+extension DigestSession {
+    /// The value of the field as text.
+    fileprivate func text(method: String, target: String, body: RequestBody) -> String? {
+        value(method: method, target: target, body: body).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
