@@ -14,6 +14,7 @@ struct Outcome {
 
     /// Throws if the request failed.
     func check() throws(Failure) {
+        if let warning = record["warning"]?.string { Terminal.printError("carpool: warning: \(warning)") }
         // An error status fails only the retry policy: the last response is printed like any other.
         let isRefused = record["outcome"]?["error"]?["name"]?.isString(Outcome.unacceptableStatus) ?? false
         guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw failure }

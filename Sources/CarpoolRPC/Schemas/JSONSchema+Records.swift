@@ -36,7 +36,11 @@ extension JSONSchema {
                 ]), "The request's own jar at its end, if `cookies.export` asks for it."),
             .optional(
                 "warning", .string,
-                "A likely mistake: a retry policy without validation, or a body whose coding is not known."),
+
+                """
+                A likely mistake: a retry policy without validation, a body whose coding is not known, or a credential for which the server \
+                offers no scheme.
+                """),
             .optional("timeline", timeline, "The times of the steps; in whole records only."),
         ]))
 

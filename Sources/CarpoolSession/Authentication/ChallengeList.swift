@@ -11,6 +11,15 @@ struct ChallengeList {
 
         /// The realm; empty if it has no name.
         var realm: String { parameters.first { $0.name == "realm" }?.value ?? "" }
+
+        /// The scheme as it is shown, with the algorithm of Digest.
+        var offer: String {
+            let algorithm = scheme == "digest" ? parameters.first { $0.name == "algorithm" }?.value : nil
+            return String((algorithm.map { "\(scheme) with \($0)" } ?? scheme).prefix(Challenge.offerCharacters))
+        }
+
+        /// Maximum length of an offer: the text is the server's.
+        private static let offerCharacters = 64
     }
 
     /// One parameter of a challenge.

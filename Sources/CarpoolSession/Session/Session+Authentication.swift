@@ -59,6 +59,7 @@ extension Session {
         let challenges = head.fields.allBytes(server.challengeField).flatMap(ChallengeList.parse)
         let isOpen = mayAuthenticate(at: server, sent)
         let best = isOpen ? best(of: challenges, server, sent, request) : nil
+        if isOpen { noteOffers(challenges, best, at: server, sent, request) }
         let origin = server.origin(for: sent)
         let isCounted = countFailure(best, at: server, origin ?? sent.url.origin, of: request)
         let failures = request.authentication?[server].failures ?? 0
@@ -77,6 +78,28 @@ extension Session {
         guard failures == 0, let best else { return false }
         return answer(best, of: server, at: origin, with: sent, for: request)
     }
+
+    /// Records the schemes of a server that offers none which the credential for it can use.
+    private func noteOffers(
+        _ challenges: [ChallengeList.Challenge], _ best: ChallengeCandidate?, at server: ChallengingServer,
+        _ sent: TransportRequest, _ request: Request
+    ) {
+        let isUnused =
+            best == nil
+            && challenges.contains { credential(for: $0.realm, at: server, for: sent, of: request) != nil }
+        guard isUnused else {
+            request.authentication?.unusedOffers = []
+            return
+        }
+        var offers: [String] = []
+        for challenge in challenges.prefix(Session.shownOffers) where !offers.contains(challenge.offer) {
+            offers.append(challenge.offer)
+        }
+        authentication(of: request).unusedOffers = offers
+    }
+
+    /// Maximum number of a server's schemes in a warning.
+    private static let shownOffers = 8
 
     /// Answers a challenge with another hop. Returns whether that is possible.
     func answer(
