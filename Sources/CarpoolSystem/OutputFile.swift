@@ -9,10 +9,10 @@ public final class OutputFile {
     /// The path of the temporary file; `nil` if the target is written directly, and after ``commit()``.
     private var temporary: String?
 
-    /// Opens the file to write to. The mode is 0666 less the umask. A symbolic link is followed, not replaced, also if
-    /// its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor, whatever it
-    /// is.
-    public init(_ path: String) throws(SystemError) {
+    /// Opens the file to write to. A new one has the mode less the umask. A symbolic link is followed, not replaced,
+    /// also if its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor,
+    /// whatever it is.
+    public init(_ path: String, mode: UInt32 = 0o666) throws(SystemError) {
         target = OutputFile.followLinks(path)
         if let open = OutputFile.openDescriptor(at: target) {
             descriptor = try FileDescriptor.duplicate(of: open)
@@ -25,7 +25,7 @@ public final class OutputFile {
         }
         let temporary = OutputFile.place(beside: target)
         do throws(SystemError) {
-            descriptor = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            descriptor = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
             throw SystemError(code: error.code, operation: "open", subject: target)
         }

@@ -31,7 +31,13 @@ struct DownloadRunner {
         if case .stream(let source)? = body { try pending.sendBody(source) }
         let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).printToStandardError() }
-        try settle(record, pending)
+        guard let jar = request.cookies.jar else {
+            try settle(record)
+            pending.dismiss()
+            return .success
+        }
+        try CookieOutput(jar, pending).after(record) { () throws(Failure) in try settle(record) }
+        pending.dismiss()
         return .success
     }
 
@@ -57,7 +63,7 @@ struct DownloadRunner {
         }
     }
 
-    private func settle(_ record: JSON, _ pending: PendingRequest) throws(Failure) {
+    private func settle(_ record: JSON) throws(Failure) {
         let left = record["resume_data"]?.string
         if let left { destination.save(left) } else { destination.deleteResumeData() }
         do throws(Failure) {
@@ -67,6 +73,5 @@ struct DownloadRunner {
             if left != nil { failure.hint = "use -C - to resume" }
             throw failure
         }
-        pending.dismiss()
     }
 }

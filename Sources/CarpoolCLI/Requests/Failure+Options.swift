@@ -8,7 +8,7 @@ extension Failure {
         (".tls.max_version", "--tls-max"), (".addresses.resolve", "--resolve"),
         (".addresses.connect_to", "--connect-to"), (".addresses.interface", "--interface"),
         (".addresses.local_address", "--interface"), (".addresses.unix_socket", "--unix-socket"),
-        (".credential.", "--user"), ("credentials[", "the .netrc file"),
+        (".cookies", "--cookie"), (".credential.", "--user"), ("credentials[", "the .netrc file"),
         (".proxy.all.username", "--proxy-user"), (".proxy.all.preproxy", "--preproxy"), (".proxy.all", "--proxy"),
         (".proxy.https.username", "--proxy-user"), (".proxy.http.username", "--proxy-user"),
         (".proxy.https.preproxy", "--preproxy"), (".proxy.http.preproxy", "--preproxy"),

@@ -69,6 +69,11 @@ extension RequestArguments {
         if streaming == nil || new != .bytes { streaming = new }
     }
 
+    static func jar(_ text: String) throws(UsageError) -> String {
+        guard !text.isEmpty else { throw UsageError("--cookie-jar takes the name of a file, or - for standard output") }
+        return text
+    }
+
     static func priority(_ text: String) throws(UsageError) -> String {
         guard ["high", "normal", "low"].contains(text) else {
             throw UsageError("--priority takes high, normal or low, not '\(text)'")

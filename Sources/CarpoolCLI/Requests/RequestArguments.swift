@@ -1,5 +1,6 @@
 internal import CarpoolClient
 internal import CarpoolRPC
+internal import CarpoolSystem
 
 /// The arguments of a request.
 struct RequestArguments: CommandArguments {
@@ -64,6 +65,7 @@ struct RequestArguments: CommandArguments {
     var trust = TrustArguments()
     var connection = ConnectionArguments()
     var credential = CredentialArguments()
+    var cookies = CookieArguments()
     var proxy = ProxyArguments()
     var followsRedirects = true
     var httpVersion: String?
@@ -75,15 +77,18 @@ struct RequestArguments: CommandArguments {
     init(method: String) { self.method = method }
 
     /// Whether ``readIdentity()`` or ``readPassword()`` has anything to read.
-    var readsIdentity: Bool { credential.netrc != nil || credential.user != nil && credential.password == nil }
+    var readsIdentity: Bool {
+        credential.netrc != nil || credential.user != nil && credential.password == nil || cookies.hasJar
+    }
 
     /// Asks the user for the password that the command line does not have.
     mutating func readPassword() throws(Failure) { try credential.readPassword() }
 
-    /// Reads the files with the identity of the request: `.netrc`.
+    /// Reads the files with the identity of the request: `.netrc`, cookies.
     mutating func readIdentity() throws(Failure) {
         try credential.readNetrc(for: url, followsRedirects: followsRedirects)
         if let own = credential.logins?.url { url = own }
+        try cookies.readFiles()
     }
 }
 
@@ -164,6 +169,7 @@ extension Option where Arguments == RequestArguments {
         options += addresses
         options += credential
         options += netrc
+        options += cookies
         options += proxy
         options += ofParameters
         options += ofReport
@@ -191,6 +197,26 @@ extension Option where Arguments == RequestArguments {
                 read: RequestArguments.priority
             ) { $0.priority = $1 },
             session,
+        ]
+    }
+
+    /// The options of cookies.
+    private static var cookies: [Option] {
+        [
+            Option(
+                "--cookie", short: "b", takes: "DATA",
+                "cookies as NAME=VALUE; ..., or the name of a file of cookies; may be repeated"
+            ) { (arguments, value) in
+                if value.contains("=") { VisibleArguments.hide(value) }
+                arguments.cookies.add(value)
+            },
+            Option(
+                "--cookie-jar", short: "c", takes: "FILE",
+                "write the cookies to FILE at the end, or with - to standard output", read: RequestArguments.jar
+            ) { $0.cookies.jar = $1 },
+            Option("--junk-session-cookies", short: "j", "read no cookies without an expiry date from files") {
+                $0.cookies.dropsSessionCookies = true
+            },
         ]
     }
 

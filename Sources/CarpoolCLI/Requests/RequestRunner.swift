@@ -26,6 +26,8 @@ struct RequestRunner {
                 .usage, "-C resumes only a download to a regular file of this user", hint: "leave out -C and -i")
         }
         if case .stream(let source)? = body { return try send(source, writer, daemon) }
+        // The cookies may have to be read in pages, as long as the request is there.
+        if request.cookies.jar != nil { return try send(nil, writer, daemon) }
         let record = try daemon.call("request.perform") { writer.write(to: &$0) }
         defer { RequestRunner.release(record, daemon) }
         return try finish(record)
@@ -40,14 +42,17 @@ struct RequestRunner {
         }
     }
 
-    /// Sends a body while it is read.
-    private func send(_ source: StreamedBody, _ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure)
+    /// Sends a body while it is read, if there is one.
+    private func send(_ source: StreamedBody?, _ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure)
         -> ExitCode
     {
         let pending = try PendingRequest(daemon, writer)
         defer { pending.dismiss() }
-        try pending.sendBody(source)
-        return try finish(try pending.wait())
+        if let source { try pending.sendBody(source) }
+        let record = try pending.wait()
+        guard let jar = request.cookies.jar else { return try finish(record) }
+        try CookieOutput(jar, pending).after(record) { () throws(Failure) in _ = try finish(record) }
+        return .success
     }
 
     private func finish(_ record: JSON) throws(Failure) -> ExitCode {

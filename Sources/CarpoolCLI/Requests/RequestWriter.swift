@@ -36,6 +36,7 @@ struct RequestWriter {
         request.trust.write(to: &writer)
         request.connection.write(to: &writer)
         request.credential.write(to: &writer)
+        request.cookies.write(to: &writer)
         request.proxy.write(to: &writer, environment)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
@@ -58,6 +59,7 @@ struct RequestWriter {
             guard !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else { return }
             fields.append(RequestArguments.Field(name, value))
         }
+        if let text = request.cookies.text, !request.cookies.hasJar { addUnlessGiven("Cookie", text) }
         if request.isJSON {
             addUnlessGiven("Content-Type", "application/json")
             addUnlessGiven("Accept", "application/json")

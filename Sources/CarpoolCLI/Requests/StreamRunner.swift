@@ -53,8 +53,15 @@ struct StreamRunner {
         }
         let record = try pending.wait()
         if request.isVerbose { Report(record).printToStandardError() }
-        try Outcome(record, request).check()
+        try saveCookies(of: record, pending) { () throws(Failure) in try Outcome(record, request).check() }
         return .success
+    }
+
+    private func saveCookies(
+        of record: JSON, _ pending: PendingRequest, _ body: () throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let jar = request.cookies.jar else { return try body() }
+        try CookieOutput(jar, pending).after(record, body)
     }
 
     private func bytes(of piece: JSON) throws(Failure) -> [UInt8] {
