@@ -3,6 +3,7 @@
 import importlib
 import typing
 
+from ._cookies import Cookies
 from ._events import Event, HostReachability, Reachability
 from ._exceptions import (
     AccessError,
@@ -82,6 +83,7 @@ __all__ = [
     "Client",
     "ConnectError",
     "ConnectionLostError",
+    "Cookies",
     "Credential",
     "DaemonUnreachableError",
     "DecodingError",

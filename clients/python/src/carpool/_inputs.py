@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
-from typing import IO, Any, Literal, NamedTuple, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from ._netrc import NetrcAuth
+
+if TYPE_CHECKING:
+    from ._cookies import CookieInput
 
 HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
 # Bodies in memory, and files.
@@ -105,6 +108,11 @@ class PythonOptions(TypedDict, total=False):
     auth: tuple[str, str] | DigestAuth | NetrcAuth | None
     """A user and a password that are sent with the first request, to the origin of the URL alone; a `DigestAuth`; or a
     `NetrcAuth`, without which no `.netrc` file is read. `credential` and `credentials` say more.
+    """
+    cookies: CookieInput | None
+    """A jar of this request and its redirects alone, which `response.cookies` has at the end: a mapping of names to
+    values, which are for the origin of the URL; a list of cookies with all members; or an `http.cookiejar.CookieJar`,
+    which is not changed. An empty one is an empty jar. The jar of the session is neither used nor changed.
     """
     proxies: Mapping[str, str | None] | None
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
 
 
@@ -127,6 +128,11 @@ class Response:
     def headers(self) -> Headers:
         """The header fields of the answer."""
         return Headers(self._answer["headers"])
+
+    @property
+    def cookies(self) -> Cookies:
+        """The jar of the request at its end, if it had the argument `cookies`: an empty one suffices."""
+        return Cookies(self.record.get("cookies") or {})
 
     @property
     def content(self) -> bytes:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
-from . import _proxies
+from . import _cookies, _proxies
 from ._inputs import DigestAuth, HeaderInput, Multipart, Upload
 from ._models import Progress
 from ._netrc import NetrcAuth
@@ -151,6 +151,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
     "auth": ("credential", lambda auth: None if auth is None else auth_params(auth)),
+    "cookies": ("cookies", _cookies.given),
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
 }

@@ -121,10 +121,6 @@ class RequestOptions(PythonOptions, total=False):
     """
     tags: Mapping[str, str] | None
     """Labels for `request.list`. Default: {}."""
-    cookies: Mapping[str, Any] | None
-    """A jar of this request and its redirects alone; the jar of the session is neither used nor changed. `{}` is an
-    empty one. Default: the jar of the session, if it has one.
-    """
     max_body_bytes: int | None
     """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
     `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as
