@@ -1,12 +1,18 @@
-"""The proxies of sessions as others see them."""
+"""The proxies of sessions: as others see them, and with the options and variables of the command."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import carpool
 import pytest
+from harness.process import persistently
+from origins.authority import Authority
+from origins.nginx import Nginx
+from origins.proxies import NEEDS_USER, USER, Tinyproxy, failure, perform, trusting
+from origins.scripted import ScriptedOrigin
 
 SECRET = "pass-of-the-session"
 
@@ -43,3 +49,25 @@ def test_a_session_shows_its_proxy_without_the_password(client: carpool.Client, 
     # What is shown can be set.
     client.create_session("again", {"proxy": shown})
     assert client.call("session.get", session="again")["configuration"]["proxy"] == shown
+
+
+@pytest.fixture(scope="module")
+def tinyproxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tinyproxy]:
+    place = tmp_path_factory.mktemp("tinyproxy")
+    proxy = persistently(lambda number: Tinyproxy(place / str(number)))
+    yield proxy
+    proxy.stop()
+
+
+def test_tinyproxy(
+    client: carpool.Client, tinyproxy: Tinyproxy, nginx: Nginx, authority: Authority, origin: ScriptedOrigin
+) -> None:
+    server = {"url": f"http://127.0.0.1:{tinyproxy.port}", "username": USER}
+    proxy = {"all": {**server, "password": tinyproxy.password}}
+    for url in [origin.url, f"{nginx.https}/hello.txt", f"{nginx.https1}/hello.txt"]:
+        record = perform(client, url, proxy=proxy, **trusting(authority))
+        assert record["response"]["status"] == 200
+    # It answers 401 to a wrong password, and 407 to none.
+    for wrong, status in [({**server, "password": "wrong"}, 401), ({"url": server["url"]}, 407)]:
+        assert failure(client, nginx.https, proxy={"all": wrong}, **trusting(authority)) == NEEDS_USER
+        assert perform(client, origin.url, proxy={"all": wrong})["response"]["status"] == status

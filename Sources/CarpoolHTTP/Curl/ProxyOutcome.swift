@@ -48,9 +48,11 @@ struct ProxyOutcome {
     private var target: String { "\(origin.host):\(origin.port)" }
 
     private func connectError(_ mapping: ErrorMapping) -> TransportError {
-        guard connectStatus != 407 else {
+        // Some proxies, such as tinyproxy, answer 401 to a wrong password.
+        guard connectStatus != 407, connectStatus != 401 else {
             let words = proxy.credential == nil ? "requires a user and a password" : "refuses the user or the password"
-            return make(.proxyAuthenticationRequired, "the proxy \(name) \(words) (407)", mapping)
+            return make(
+                .proxyAuthenticationRequired, "the proxy \(name) \(words) (\(connectStatus))", mapping)
         }
         return make(
             .proxyConnectRefused, "the proxy \(name) makes no connection to \(target) (\(connectStatus))", mapping,

@@ -1,4 +1,4 @@
-"""Proxies: squid for HTTP and HTTPS, microsocks for SOCKS 5, and one of a Perl module for SOCKS 4."""
+"""Proxies: squid for HTTP and HTTPS, tinyproxy, microsocks for SOCKS 5, and one of a Perl module for SOCKS 4."""
 
 from __future__ import annotations
 
@@ -125,6 +125,25 @@ class Socks:
     def stop(self) -> None:
         for process in self._processes:
             end(process, PATIENCE_SECONDS)
+
+
+class Tinyproxy:
+    """A tinyproxy that requires a user."""
+
+    password = "PasswordOfTinyproxy"
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True)
+        (self.port,) = _free_ports(1)
+        configuration = directory / "tinyproxy.conf"
+        lines = [f"Port {self.port}", "Listen 127.0.0.1", "Timeout 60", f'LogFile "{directory}/error.log"']
+        configuration.write_text("\n".join([*lines, f"BasicAuth {USER} {self.password}", ""]))
+        command = [_program("tinyproxy"), "-d", "-c", str(configuration)]
+        self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _await(self._process, [self.port], directory / "error.log")
+
+    def stop(self) -> None:
+        end(self._process, PATIENCE_SECONDS)
 
 
 def _program(name: str) -> str:
