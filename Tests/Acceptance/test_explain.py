@@ -108,6 +108,8 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
                 "source": place,
                 "server": "http://proxy.example:1080",
                 "user": "ada",
+                "schemes": ["basic"],
+                "tunnel": True,
                 "preproxy": "socks5://[::1]:1080",
             },
             "pool": {

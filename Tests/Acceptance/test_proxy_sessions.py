@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import carpool
 import pytest
+from conftest import StartDaemon
+from harness.command import runner
+from harness.declared import declaring
 from harness.process import persistently
 from origins.authority import Authority
 from origins.nginx import Nginx
-from origins.proxies import NEEDS_USER, USER, Tinyproxy, failure, perform, trusting
+from origins.proxies import NEEDS_USER, PASSWORD, USER, Squid, Tinyproxy, failure, perform, trusting
 from origins.scripted import ScriptedOrigin
 
 SECRET = "pass-of-the-session"
@@ -71,3 +75,28 @@ def test_tinyproxy(
     for wrong, status in [({**server, "password": "wrong"}, 401), ({"url": server["url"]}, 407)]:
         assert failure(client, nginx.https, proxy={"all": wrong}, **trusting(authority)) == NEEDS_USER
         assert perform(client, origin.url, proxy={"all": wrong})["response"]["status"] == status
+
+
+def test_doctor_shows_how_a_declared_proxy_is_used(start: StartDaemon, squid: Squid, tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text(PASSWORD)
+    secret.chmod(0o600)
+    server = {"url": f"http://127.0.0.1:{squid.basic}", "username": USER, "password": {"file": str(secret)}}
+    sessions = {
+        "basic": {"proxy": {"all": server, "no_proxy": ["localhost"]}},
+        "digest": {"proxy": {"all": {**server, "schemes": ["digest"]}}},
+        "socks": {"proxy": f"socks5h://{USER}:{PASSWORD}@127.0.0.1:9"},
+    }
+    daemon = start(config=declaring(**sessions))
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}, tmp_path)
+    place = f"http://127.0.0.1:{squid.basic}"
+    for name, url, expected in [
+        ("basic", "http://example.com/", f"{place}, as ada, basic (session)"),
+        ("basic", "https://example.com/", f"{place}, as ada, basic, by a tunnel (session)"),
+        ("basic", "https://localhost/", "none: the host is in no_proxy (session)"),
+        ("digest", "http://example.com/", f"{place}, as ada, digest (session)"),
+        ("socks", "https://example.com/", "socks5h://127.0.0.1:9, as ada (session)"),
+    ]:
+        done = run("doctor", "--session", name, url)
+        assert f"proxy        {expected}\n" in done.stdout.decode()
+        assert PASSWORD.encode() not in done.stdout

@@ -24,7 +24,7 @@ struct ConnectionPlanReportTests {
                           "local_address":"10.0.0.2","family":"ipv4"},
              "credential":{"source":"request","user":"ada","schemes":["basic"],"preemptive":true},
              "cookies":{"source":"session","names":["sid","theme"]},
-             "proxy":{"source":"environment","server":"http://proxy:1080","user":"ada","preproxy":"socks5://p:1"},
+             "proxy":{"source":"environment","server":"http://proxy:1080","user":"ada","schemes":["digest"],"tunnel":true,"preproxy":"socks5://p:1"},
              "pool":{"settings":["trust","host"],"connections":2,"idle":1}}
             """#)
         #expect(
@@ -36,7 +36,7 @@ struct ConnectionPlanReportTests {
                 "host         b.example (command line)",
                 "address      c.example, port 444, at 10.0.0.1, ::1, from 10.0.0.2, only ipv4 (command line)",
                 "credential   user ada, basic, at once (command line)", "cookies      sid, theme (session)",
-                "proxy        http://proxy:1080, as ada, through socks5://p:1 (environment)",
+                "proxy        http://proxy:1080, as ada, digest, by a tunnel, through socks5://p:1 (environment)",
                 "connections  2 open, 1 idle; shared only by requests with the same trust, host",
             ])
     }

@@ -128,6 +128,8 @@ struct ConnectionPlanReport {
         }
         var line = server
         if let user = proxy?["user"]?.string { line += ", as \(user)" }
+        if let schemes = proxy?["schemes"] { line += ", \(ConnectionPlanReport.list(schemes))" }
+        if proxy?["tunnel"]?.bool == true { line += ", by a tunnel" }
         if let preproxy = proxy?["preproxy"]?.string { line += ", through \(preproxy)" }
         add("proxy", line, "proxy")
     }

@@ -124,6 +124,8 @@ extension RequestMethods {
             "source", .choice("request", "session", "environment", "default"), "Where it was set; `default`: nowhere."),
         .optional("server", .string, "The URL of the proxy without user and password. Absent: none."),
         .optional("user", .string, "The user for the proxy."),
+        .optional("schemes", .array(of: .string), "The schemes with which an HTTP proxy may get the user."),
+        .optional("tunnel", .constant(true), "The connection is a tunnel through an HTTP proxy."),
         .optional("preproxy", .string, "The SOCKS proxy through which it is reached."),
         .optional("exception", .constant(true), "The host is in `no_proxy`."),
     ])

@@ -38,10 +38,20 @@ struct ConnectionPlanWriter {
         writer.member("names", plan.cookies.map(\.name))
         if plan.request.fields.contains(where: { $0.isNamed("cookie") }) { writer.member("own_field", true) }
         writer.endObject()
+        writeProxy(to: &writer)
+    }
+
+    private func writeProxy(to writer: inout JSONWriter) {
         begin("proxy", plan.proxy, to: &writer)
-        writer.member("server", partition.proxy?.description)
-        writer.member("user", partition.proxy?.credential?.user)
-        writer.member("preproxy", partition.proxy?.preproxy?.description)
+        if let proxy = partition.proxy {
+            writer.member("server", proxy.description)
+            writer.member("user", proxy.credential?.user)
+            if !proxy.kind.isSOCKS {
+                if proxy.credential != nil { writer.member("schemes", proxy.schemes.map(\.rawValue).sorted()) }
+                if partition.proxyOrigin(for: origin) == nil { writer.member("tunnel", true) }
+            }
+            writer.member("preproxy", proxy.preproxy?.description)
+        }
         if plan.isProxyException { writer.member("exception", true) }
         writer.endObject()
     }
