@@ -10,7 +10,7 @@ from typing import Any
 import carpool
 import pytest
 from conftest import StartDaemon
-from harness.command import runner
+from harness.command import OK, runner
 from harness.declared import declaring
 from harness.process import persistently
 from origins.authority import Authority
@@ -100,3 +100,48 @@ def test_doctor_shows_how_a_declared_proxy_is_used(start: StartDaemon, squid: Sq
         done = run("doctor", "--session", name, url)
         assert f"proxy        {expected}\n" in done.stdout.decode()
         assert PASSWORD.encode() not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "place"),
+    [
+        ({}, [], "session"),
+        ({"http_proxy": "http://127.0.0.1:1"}, [], "session"),
+        ({"no_proxy": "127.0.0.1"}, [], "session"),
+        ({}, ["--noproxy", "127.0.0.1"], None),
+        ({}, ["--noproxy", "*"], None),
+        ({}, ["--noproxy", "localhost"], "session"),
+        ({"http_proxy": "http://127.0.0.1:1"}, ["--noproxy", "127.0.0.1"], None),
+        ({}, ["-x", ""], None),
+        ({}, ["-x", "GOOD"], "command line"),
+        ({}, ["-x", "GOOD", "--noproxy", "127.0.0.1"], None),
+    ],
+)
+def test_what_takes_precedence_over_the_proxy_of_default(
+    start: StartDaemon, squid: Squid, origin: ScriptedOrigin, tmp_path: Path, variables: dict[str, str],
+    options: list[str], place: str | None,
+) -> None:  # fmt: skip
+    """`default` has a proxy, but not for localhost."""
+    good = f"http://127.0.0.1:{squid.plain}"
+    daemon = start(config=declaring(default={"proxy": {"all": good, "no_proxy": ["localhost"]}}))
+    run = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), **variables}, tmp_path)
+    options = [option.replace("GOOD", good) for option in options]
+    done = run("get", "-v", *options, origin.url)
+    assert done.returncode == OK, done.stderr
+    assert (f"proxy {good}" in done.stderr.decode()) is (place is not None)
+    line = next(line for line in run("doctor", *options, origin.url).stdout.decode().splitlines() if "proxy  " in line)
+    assert line.startswith(f"proxy        {good if place else 'none'}"), line
+    assert line.endswith(f"({place})" if place else "(command line)"), line
+
+
+def test_the_exceptions_of_python_are_those_of_the_session_too(
+    client: carpool.Client, squid: Squid, origin: ScriptedOrigin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.create_session("proxied", {"proxy": f"http://127.0.0.1:{squid.plain}"})
+    for variable in ["", "http://127.0.0.1:1"]:
+        monkeypatch.setenv("http_proxy", variable)
+        client.get(f"{origin.url}/python-exempt", session="proxied", proxies={"no_proxy": "127.0.0.1"})
+        client.get(f"{origin.url}/python-proxied", session="proxied", proxies={"no_proxy": "localhost"})
+        client.get(f"{origin.url}/python-exempt", proxies={"no_proxy": "127.0.0.1"})
+    assert len(squid.log("/python-proxied", 2)) == 2
+    assert not squid.log("/python-exempt", 0)

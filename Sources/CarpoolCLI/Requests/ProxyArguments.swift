@@ -35,13 +35,16 @@ struct ProxyArguments: Equatable {
         let anything = proxy == nil ? environment["all_proxy"] ?? environment["ALL_PROXY"] : nil
         let http = proxy == nil ? environment["http_proxy"] ?? anything : nil
         let https = proxy == nil ? environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? anything : nil
-        guard proxy != nil || http != nil || https != nil else { return }
+        guard proxy != nil || http != nil || https != nil || exceptions != nil else { return }
         writer.key("proxy")
         writer.beginObject()
         if let proxy { write("all", proxy, to: &writer) }
         if let http { write("http", http, to: &writer) }
         if let https { write("https", https, to: &writer) }
-        if proxy == nil { writer.member("environment", true) }
+        if proxy == nil {
+            writer.member("environment", true)
+            if exceptions != nil { writer.member("no_proxy_in_session", true) }
+        }
         writer.member("no_proxy", exceptions ?? environment["no_proxy"] ?? environment["NO_PROXY"])
         writer.endObject()
     }

@@ -30,6 +30,11 @@ extension JSONSchema {
                     Whether they come from the environment of the caller's program. The proxies of the session, if it has any, take \
                     precedence then.
                     """, default: "false"),
+                .optional(
+                    "no_proxy_in_session", .boolean,
+                    """
+                    With `environment`: whether `no_proxy` replaces that of the session, if the session's proxies take precedence.
+                    """, default: "false"),
             ])))
 
     private static let proxyURL = JSONSchema.string(maxBytes: 4_096)

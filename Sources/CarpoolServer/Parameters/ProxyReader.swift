@@ -42,10 +42,11 @@ struct ProxyReader {
             }
             proxies[scheme] = try server(given, at: address, path: "\(path).\(member)")
         }
-        guard !proxies.isEmpty || !refusals.isEmpty else { return nil }
+        let replacesExceptions = json["no_proxy_in_session"]?.bool ?? false
+        guard !proxies.isEmpty || !refusals.isEmpty || replacesExceptions else { return nil }
         return ProxySettings(
-            http: proxies["http"], https: proxies["https"], exceptions: exceptions, isFromEnvironment: true,
-            refusals: refusals)
+            http: proxies["http"], https: proxies["https"], exceptions: exceptions,
+            precedence: replacesExceptions ? .exceptions : .none, refusals: refusals)
     }
 
     private func server(_ json: JSON?, path: String) throws(RPCError) -> Proxy? {

@@ -11,22 +11,38 @@ public final class ProxySettings: Sendable {
     /// The hosts that are reached without a proxy.
     public let exceptions: ProxyExceptions
 
-    /// Whether they are the defaults of the program that made the request, so that a session's own take precedence.
-    public let isFromEnvironment: Bool
+    /// What takes precedence over the settings of the session.
+    public enum Precedence: Sendable {
+        /// Everything.
+        case all
+        /// The exceptions alone: the proxies are those of the environment of the program that made the request.
+        case exceptions
+        /// Nothing: they are those of the environment too.
+        case none
+    }
+
+    /// What of these settings of a request takes precedence over those of its session.
+    public let precedence: Precedence
 
     /// Why the proxy of a scheme of URLs cannot be used. A program has variables of which no request needs all.
     public let refusals: [String: String]
 
     /// Makes settings from their parts.
     public init(
-        http: Proxy?, https: Proxy?, exceptions: ProxyExceptions = ProxyExceptions(), isFromEnvironment: Bool = false,
+        http: Proxy?, https: Proxy?, exceptions: ProxyExceptions = ProxyExceptions(), precedence: Precedence = .all,
         refusals: [String: String] = [:]
     ) {
         self.refusals = refusals
-        self.isFromEnvironment = isFromEnvironment
+        self.precedence = precedence
         self.http = http
         self.https = https
         self.exceptions = exceptions
+    }
+
+    /// These settings of a session, where they are combined with those of a request.
+    func combined(with own: ProxySettings) -> ProxySettings {
+        guard own.precedence == .exceptions else { return self }
+        return ProxySettings(http: http, https: https, exceptions: own.exceptions)
     }
 
     /// The proxy for an origin; `nil` for none.

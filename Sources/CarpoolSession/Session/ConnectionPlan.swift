@@ -65,15 +65,17 @@ extension Session {
             return common[keyPath: setting].isGiven ? .session : .standard
         }
         var proxySource = source(\.proxy)
-        if parameters.options.proxy.value?.isFromEnvironment == true {
+        let isException = options.proxy.value?.exempts(url.origin) ?? false
+        if let own = parameters.options.proxy.value, own.precedence != .all {
             proxySource = common.proxy.isGiven ? .session : .environment
+            if own.precedence == .exceptions, isException { proxySource = .request }
         }
         let own = parameters.credential(for: url.origin)
         return ConnectionPlan(
             request: request, trust: source(\.trust),
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
-            proxy: proxySource, isProxyException: options.proxy.value?.exempts(url.origin) ?? false,
+            proxy: proxySource, isProxyException: isException,
             credential: own, sessionCredentials: own == nil ? credentials.all(for: url.origin) : [],
             cookieSource: parameters.cookies != nil ? .request : cookieJar == nil ? .standard : .session,
             cookies: cookies(for: url, parameters, request.fields), host: hostSource(parameters.fields))

@@ -100,8 +100,8 @@ public struct TransferOptions {
         tls.inherit(base.tls)
         addresses.inherit(base.addresses)
         certificate.inherit(base.certificate)
-        if proxy.value?.isFromEnvironment == true, base.proxy.isGiven {
-            proxy = base.proxy
+        if let own = proxy.value, own.precedence != .all, base.proxy.isGiven {
+            proxy.set(.some(base.proxy.value?.combined(with: own)))
         } else {
             proxy.inherit(base.proxy)
         }

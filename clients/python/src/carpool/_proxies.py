@@ -15,6 +15,10 @@ def given(proxies: Mapping[str, str | None]) -> dict[str, Any] | None:
         raise ValueError(f"a key of proxies, {min(unknown)!r}, is not one of {', '.join(sorted(_KEYS))}")
     if not proxies:
         return None
+    if set(proxies) == {"no_proxy"}:
+        # As in requests: of the proxies that apply otherwise, and here also of those of the session.
+        exceptions = {"no_proxy": proxies["no_proxy"] or "", "no_proxy_in_session": True}
+        return {**(of_environment() or {}), **exceptions, "environment": True}
     return _with_exceptions({name: url or "" for name, url in proxies.items()})
 
 
