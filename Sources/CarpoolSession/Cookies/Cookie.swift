@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 
-/// An HTTP cookie (RFC 6265bis, section 5.6).
-public struct Cookie: Equatable, Sendable {
+/// An HTTP cookie (RFC 6265bis, section 5.6). An immutable object, because jars and lists hand it on often.
+public final class Cookie: Equatable, Sendable {
     /// Which requests of other sites a browser sends it with. Stored and exported; every request here is one that its
     /// user has made, so that it restricts nothing.
     public enum SameSite: String, Sendable, CaseIterable {
@@ -49,6 +49,13 @@ public struct Cookie: Equatable, Sendable {
         self.origin = origin
     }
 
+    /// Whether the content is the same.
+    public static func == (a: Cookie, b: Cookie) -> Bool {
+        a === b
+            || a.hasIdentity(of: b) && a.value == b.value && a.expires == b.expires && a.isSecure == b.isSecure
+                && a.isHTTPOnly == b.isHTTPOnly && a.sameSite == b.sameSite && a.origin == b.origin
+    }
+
     /// The most bytes of name and value together (RFC 6265bis, section 5.6).
     public static let maximumBytes = 4_096
 
@@ -94,6 +101,8 @@ extension Cookie {
     /// Whether a host is an address and not a name.
     static func isAddress(_ host: String) -> Bool {
         guard host.utf8.first != UInt8(ascii: "[") else { return true }
+        // The last part of a name is no number.
+        guard let last = host.utf8.last, (0x30...0x39).contains(last) else { return false }
         let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
     }

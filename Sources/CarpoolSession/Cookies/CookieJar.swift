@@ -64,16 +64,22 @@ public final class CookieJar {
     // MARK: Responses
 
     /// Stores the cookies that a response sets.
-    func store(_ fields: FieldBlock, from target: CookieTarget, at now: Int64 = CookieJar.now) {
+    func store(
+        _ fields: FieldBlock, from target: @autoclosure () -> CookieTarget, at now: Int64 = CookieJar.now
+    ) {
         var found: [Cookie] = []
+        // Most responses set none.
+        var origin: CookieTarget?
         fields.forEach { name, value in
             guard found.count < Limits.cookiesOfResponse, name.count == CookieJar.fieldName.count,
                 zip(name, CookieJar.fieldName).allSatisfy({ $0 | 0x20 == $1 })
             else { return }
+            let target = origin ?? target()
+            origin = target
             if let cookie = SetCookie(value, at: now)?.cookie(from: target) { found.append(cookie) }
         }
-        guard !found.isEmpty else { return }
-        add(found, at: now) { mayReplace($0, from: target) }
+        guard let origin, !found.isEmpty else { return }
+        add(found, at: now) { mayReplace($0, from: origin) }
     }
 
     private static let fieldName = Array("set-cookie".utf8)
@@ -197,17 +203,19 @@ public final class CookieJar {
         var found: [Entry] = []
         let host = target.host
         for domain in CookieJar.domains(of: host) {
-            guard let entries = domains[domain] else { continue }
-            for place in entries.indices {
-                let cookie = entries[place].cookie
-                guard domain == host || !cookie.isHostOnly, !cookie.isExpired(at: now),
+            guard let list = domains.index(forKey: domain) else { continue }
+            for place in domains.values[list].indices {
+                let cookie = domains.values[list][place].cookie
+                guard !cookie.isHostOnly || domain == host, !cookie.isExpired(at: now),
                     !cookie.isSecure || target.isSecure, cookie.origin.map({ $0 == target.origin }) ?? true,
                     Cookie.matches(path: target.path, cookiePath: cookie.path)
                 else { continue }
-                domains[domain]?[place].used = clock
-                found.append(entries[place])
+                // In place: a copy of the list costs more than the rest.
+                domains.values[list][place].used = clock
+                found.append(domains.values[list][place])
             }
         }
+        guard found.count > 1 else { return found.map(\.cookie) }
         found.sort { a, b in
             let (longer, shorter) = (a.cookie.path.utf8.count, b.cookie.path.utf8.count)
             return longer == shorter ? a.created < b.created : longer > shorter

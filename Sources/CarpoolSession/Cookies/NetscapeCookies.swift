@@ -52,10 +52,19 @@ public enum NetscapeCookies {
         // Such a cookie would be sent to all hosts below the suffix.
         guard isHostOnly || !PublicSuffixes.contains(domain) else { return nil }
         let cookie = Cookie(
-            name: texts[5], value: members.count == 7 ? texts[6] : "", domain: domain, isHostOnly: isHostOnly,
+            name: trimmed(texts[5]), value: members.count == 7 ? trimmed(texts[6]) : "", domain: domain,
+            isHostOnly: isHostOnly,
             path: texts[2], expires: expiry <= 0 ? nil : expiry, isSecure: texts[3].uppercased() == "TRUE",
             isHTTPOnly: isHTTPOnly)
         return cookie.problem == nil && domain.utf8.count <= 255 ? cookie : nil
+    }
+
+    /// A text without the blanks around it, which no field keeps.
+    private static func trimmed(_ text: String) -> String {
+        guard text.utf8.first == 0x20 || text.utf8.last == 0x20 || text.utf8.last == 0x09 else { return text }
+        let rest = text.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+        let last = rest.lastIndex { $0 != 0x20 && $0 != 0x09 }
+        return last.map { String(Substring(rest[...$0])) } ?? ""
     }
 
     /// The text of cookies.
@@ -99,14 +108,15 @@ extension Cookie {
                 member: "value", message: "name and value have more than \(Cookie.maximumBytes) bytes",
                 expected: "at most \(Cookie.maximumBytes) bytes together")
         }
-        let clean = "text without control characters and semicolons"
-        if !Cookie.isClean(name) || name.utf8.contains(UInt8(ascii: "=")) {
+        let clean = "text without control characters and semicolons, and without blanks around it"
+        if !Cookie.isClean(name) || name.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == 0x09 }) {
             return Problem(
-                member: "name", message: "a control character, a semicolon or an equals sign",
+                member: "name", message: "a control character, a semicolon, an equals sign, or a blank at an end",
                 expected: "\(clean), and without equals signs")
         }
         if !Cookie.isClean(value) {
-            return Problem(member: "value", message: "a control character or a semicolon", expected: clean)
+            return Problem(
+                member: "value", message: "a control character, a semicolon, or a blank at an end", expected: clean)
         }
         if path.utf8.first != UInt8(ascii: "/") || path.utf8.count > 1_024 || !Cookie.isClean(path) {
             return Problem(member: "path", message: "not a path", expected: "a path that begins with a slash")
@@ -118,6 +128,8 @@ extension Cookie {
     }
 
     private static func isClean(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
+        func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard !isBlank(text.utf8.first), !isBlank(text.utf8.last) else { return false }
+        return text.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F && $0 != UInt8(ascii: ";") }
     }
 }

@@ -37,6 +37,8 @@ struct SetCookie {
         guard let name = String(validating: right == nil ? [] : left, as: UTF8.self),
             let value = String(validating: right ?? left, as: UTF8.self)
         else { return false }
+        // A name with a tab cannot be written to a cookie file.
+        guard !name.utf8.contains(0x09) else { return false }
         (self.name, self.value) = (name, value)
         let bytes = name.utf8.count + value.utf8.count
         return bytes > 0 && bytes <= Cookie.maximumBytes

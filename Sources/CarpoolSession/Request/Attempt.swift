@@ -54,6 +54,8 @@ public struct Hop {
     /// The names of the cookies that were sent from a jar, in order; empty for none. The values stay secret.
     public var cookieNames: [String] {
         guard let value = fields?.cookie?.value else { return [] }
-        return value.split(separator: "; ").map { String($0.prefix { $0 != "=" }) }
+        return value.utf8.split(separator: UInt8(ascii: ";")).map { pair in
+            String(Substring(pair.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: "=") }))
+        }
     }
 }

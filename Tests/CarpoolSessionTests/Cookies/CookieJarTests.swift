@@ -27,7 +27,8 @@ struct CookieJarTests {
             let line = Array("Set-Cookie: \(field)".utf8)
             #expect(line.withUnsafeBytes { block.append(line: $0) })
         }
-        jar.store(block, from: try target(url), at: now)
+        let target = try target(url)
+        jar.store(block, from: target, at: now)
     }
 
     private func sent(_ jar: CookieJar, _ url: String, at now: Int64 = now) throws -> String {
@@ -136,6 +137,7 @@ struct NetscapeCookiesTests {
                 name: "a", value: "b=c d", domain: "h.test", expires: 4_000_000_000, isSecure: true, isHTTPOnly: true),
             Cookie(name: "e", value: "", domain: "example.com", isHostOnly: false, path: "/x"),
             Cookie(name: "", value: "only", domain: "h.test"),
+            Cookie(name: "tab", value: "a\tb", domain: "h.test"),
         ]
         let text = NetscapeCookies.text(cookies)
         #expect(text.contains("#HttpOnly_h.test\tFALSE\t/\tTRUE\t4000000000\ta\tb=c d\n"))
