@@ -217,16 +217,20 @@ def test_the_values_of_a_jar_are_in_no_event_and_no_record(daemon: Daemon, wire:
     session = jar(wire)
     url = setting(origin, "/plain")
     since = wire.call("events.next", types=["*"], timeout_ms=0)["cursor"]
-    wire.call("cookies.set", session=session, cookies=[{"name": "a", "value": SECRET, "domain": "127.0.0.1"}])
+    names = [("a", SECRET), ("", SECRET + "2")]
+    cookies = [{"name": name, "value": value, "domain": "127.0.0.1"} for name, value in names]
+    wire.call("cookies.set", session=session, cookies=cookies)
     request = wire.call("request.submit", url=url, session=session)["request"]
     record = wire.call("request.wait", request=request)
-    assert sent(origin) == f"a={SECRET}"
+    assert sent(origin) == f"a={SECRET}; {SECRET}2"
+    assert record["attempts"][0]["metrics"][0]["cookies"] == ["a", ""]
+    assert SECRET not in wire.call("request.curl", request=request)["curl"]
     whole = wire.call("request.get", request=request)
     events = wire.call("events.next", types=["*"], since=since, timeout_ms=0)
     for shown in (record, whole, events, wire.call("cookies.list", session=session)):
         assert SECRET not in json.dumps(shown)
-    cookies = {"set": [{"name": "a", "value": SECRET}], "export": "json"}
-    request = wire.call("request.submit", url=url, cookies=cookies)["request"]
+    own = {"set": [{"name": "a", "value": SECRET}], "export": "json"}
+    request = wire.call("request.submit", url=url, cookies=own)["request"]
     wire.call("request.wait", request=request)
     with wire_of_another_client(daemon) as second:
         assert "cookies" not in second.call("request.get", request=request)

@@ -25,6 +25,7 @@ def measure(bench: Bench) -> list[Row]:
     try:
         bare = {"url": bench.origin.http + "json"}
         host = str(urlsplit(bench.origin.http).hostname)
+        daemon.call("session.create", name="bare")
         for session, own in (("full", OWN), ("other", 0)):
             daemon.call("session.create", name=session, configuration={"cookies": {}})
             text = "".join(_line(host, number) for number in range(own))
@@ -36,7 +37,7 @@ def measure(bench: Bench) -> list[Row]:
         count = 3200 if bench.quick else 24_000
         peer, full, other = [], [], []
         for _ in range(bench.rounds):
-            peer.append(_run(load, daemon, count, bare))
+            peer.append(_run(load, daemon, count, {**bare, "session": "bare"}))
             full.append(_run(load, daemon, count, {**bare, "session": "full"}))
             other.append(_run(load, daemon, count, {**bare, "session": "other"}))
         what = f"a jar of {COOKIES:,} cookies, {CONCURRENCY} in flight: CPU a request, against one without a jar"

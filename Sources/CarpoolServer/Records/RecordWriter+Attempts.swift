@@ -61,7 +61,7 @@ extension RecordWriter {
         writer.key("metrics")
         writer.beginArray()
         for index in max(0, attempt.hops.count - detail.hops)..<attempt.hops.count {
-            write(attempt.hops[index], detail, to: &writer)
+            write(attempt.hops[index], detail, withCookies: true, to: &writer)
         }
         writer.endArray()
         if attempt.hops.count > detail.hops { writer.member("truncated", true) }
@@ -69,14 +69,19 @@ extension RecordWriter {
     }
 
     /// One hop: times in microseconds from its start, null where a step did not happen.
-    func write(_ hop: Hop, _ detail: Detail, to writer: inout JSONWriter) {
+    /// - Parameter withCookies: whether the names of the cookies are written; events do not have them.
+    func write(_ hop: Hop, _ detail: Detail, withCookies: Bool = false, to writer: inout JSONWriter) {
         guard let metrics = hop.metrics else { return }
         writer.beginObject()
         write(url: hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
-        let names = hop.cookieNames
-        if !names.isEmpty { writer.member("cookies", names) }
+        if withCookies, hop.hasCookies {
+            writer.key("cookies")
+            writer.beginArray()
+            hop.forEachCookieName { writer.text($0) }
+            writer.endArray()
+        }
         writer.endObject()
     }
 

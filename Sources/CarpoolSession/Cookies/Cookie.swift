@@ -116,12 +116,20 @@ public struct CookieTarget {
     let path: Substring
 
     /// The target of a URL.
-    public init(_ url: HTTPURL) { self.init(origin: url.origin, requestTarget: url.requestTarget) }
-
-    init(origin: Origin, requestTarget: String) {
-        self.origin = origin
-        path = requestTarget.prefix { $0 != "?" }
+    public init(_ url: HTTPURL) {
+        origin = url.origin
+        // Behind the third slash, which an origin alone may lack.
+        let text = url.description.utf8
+        let authority = text.index(text.startIndex, offsetBy: origin.scheme.utf8.count + 3)
+        let start = text[authority...].firstIndex { CookieTarget.endsPart($0) || $0 == UInt8(ascii: "/") }
+        guard let start, text[start] == UInt8(ascii: "/") else {
+            path = "/"
+            return
+        }
+        path = url.description[start..<(text[start...].firstIndex(where: CookieTarget.endsPart) ?? text.endIndex)]
     }
+
+    private static func endsPart(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
 
     /// The host as domains are compared: without the dot of an absolute name.
     public var host: String {

@@ -201,6 +201,7 @@ public final class CookieJar {
         guard count > 0 else { return [] }
         clock &+= 1
         var found: [Entry] = []
+        found.reserveCapacity(8)
         let host = target.host
         for domain in CookieJar.domains(of: host) {
             guard let list = domains.index(forKey: domain) else { continue }

@@ -56,8 +56,11 @@ public enum CurlDescription {
 
     /// The cookies without their values; with an equals sign, because curl takes other text for the name of a file.
     private static func masked(_ cookies: HTTPField) -> String {
-        cookies.value.split(separator: "; ").map { "\($0.prefix { $0 != "=" })=\(Redaction.mark)" }
-            .joined(separator: "; ")
+        cookies.value.split(separator: "; ").map { pair in
+            // All of a cookie without a name is its value.
+            let name = pair.contains("=") ? pair.prefix { $0 != "=" } : ""
+            return "\(name)=\(Redaction.mark)"
+        }.joined(separator: "; ")
     }
 
     private static func connection(_ request: TransportRequest, reveal: Bool) -> [String] {

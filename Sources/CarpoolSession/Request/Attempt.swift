@@ -51,11 +51,20 @@ public struct Hop {
         self.fields = fields
     }
 
-    /// The names of the cookies that were sent from a jar, in order; empty for none. The values stay secret.
-    public var cookieNames: [String] {
-        guard let value = fields?.cookie?.value else { return [] }
-        return value.utf8.split(separator: UInt8(ascii: ";")).map { pair in
-            String(Substring(pair.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: "=") }))
+    /// Whether cookies were sent from a jar.
+    public var hasCookies: Bool { fields?.cookie != nil }
+
+    /// Calls the body with the names of the cookies that were sent from a jar, in order, as UTF-8. The values stay
+    /// secret; a cookie without a name has an empty one.
+    public func forEachCookieName(_ body: (UnsafeRawBufferPointer) -> Void) {
+        guard var value = fields?.cookie?.value else { return }
+        value.withUTF8 { bytes in
+            for pair in UnsafeRawBufferPointer(bytes).split(separator: UInt8(ascii: ";")) {
+                let trimmed = pair.drop { $0 == 0x20 }
+                let equals = trimmed.firstIndex(of: UInt8(ascii: "="))
+                let name = trimmed[..<(equals ?? trimmed.startIndex)]
+                body(UnsafeRawBufferPointer(rebasing: name))
+            }
         }
     }
 }

@@ -82,6 +82,9 @@ struct SetCookieTests {
         SetCookieCase("a=b", "https://www.example.com/a", "a=b; www.example.com / h"),
         SetCookieCase("a=b", "https://www.example.com", "a=b; www.example.com / h"),
         SetCookieCase("a=b", "https://www.example.com/a/b?c=/d/e", "a=b; www.example.com /a h"),
+        SetCookieCase("a=b", "https://www.example.com?c=/d/e", "a=b; www.example.com / h"),
+        SetCookieCase("a=b", "https://www.example.com:8443/a/b/#/c/d", "a=b; www.example.com /a/b h"),
+        SetCookieCase("a=b", "https://[::1]:8443/a/b", "a=b; [::1] /a h"),
         SetCookieCase("a=b; Path=/" + String(repeating: "x", count: 1_024), "a=b; www.example.com /a h"),
     ]
 
