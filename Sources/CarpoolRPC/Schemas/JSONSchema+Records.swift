@@ -187,7 +187,8 @@ extension JSONSchema {
                 .optional("status", .integer, "The status of its response."),
             ] + hopMetrics + [
                 .optional(
-                    "cookies", .array(of: .string), "The names of the cookies that were sent from a jar, in order; in records only.")
+                    "cookies", .array(of: .string),
+                    "The names of the cookies that were sent from a jar, in order; in records only.")
             ]))
 
     private static let microseconds = JSONSchema.integer.nullable
