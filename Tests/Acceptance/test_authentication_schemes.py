@@ -1,4 +1,4 @@
-"""Schemes of authentication that are not supported: they are refused by name, and a warning says what a server offers."""
+"""Schemes of authentication that are not supported: they are refused by name, or a warning names them."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ NEEDS_USER = "session_task_failed.proxy.authentication_required"
 USER, PASSWORD = "ada", "pass-of-the-proxy"
 OTHER, OTHER_PASSWORD = "bob", "other-pass-of-the-proxy"
 PERCENT = ("p%41", "x%42y%")
+MORE = [("eve", "third-pass-of-the-proxy"), ("mallory", "fourth-pass-of-the-proxy")]
 _SQUID = """
 http_port 127.0.0.1:{plain} name=plain
 http_port 127.0.0.1:{basic} name=basic
@@ -66,12 +67,11 @@ class Squid:
         self.plain, self.basic, self.secure = _free_ports(3)
         root = os.getuid() == 0
         user = "proxy" if root else pwd.getpwuid(os.getuid()).pw_name
-        users = [(USER, PASSWORD), (OTHER, OTHER_PASSWORD)]
+        users = [(USER, PASSWORD), (OTHER, OTHER_PASSWORD), *MORE]
         lines = [f"{name}:{_crypted(password)}\n" for name, password in [*users, PERCENT]]
         (directory / "users").write_text("".join(lines))
         digests = [
-            f"{name}:proxy:{hashlib.md5(f'{name}:proxy:{password}'.encode()).hexdigest()}\n"
-            for name, password in [(USER, PASSWORD), (OTHER, OTHER_PASSWORD)]
+            f"{name}:proxy:{hashlib.md5(f'{name}:proxy:{password}'.encode()).hexdigest()}\n" for name, password in users
         ]
         (directory / "digests").write_text("".join(digests))
         (directory / "hosts").write_text("127.0.0.1 localhost only.squid\n")
