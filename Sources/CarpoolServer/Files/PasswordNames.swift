@@ -13,8 +13,10 @@ struct PasswordNames: Sendable {
     static let maximumBytes = 4_096
 
     /// Finds a password that is no text, in a parameter that has passed its schema.
-    init?(_ json: JSON?, at place: String) {
+    init?(_ json: JSON?, at place: @autoclosure () -> String) {
         guard let json, json.kind == .object else { return nil }
+        // Most passwords are texts, whose place is not needed.
+        let place = place()
         self.place = place
         if let path = json["file"]?.string {
             source = .file(.init(place: "\(place).file", path: path))

@@ -40,7 +40,8 @@ enum DigestAlgorithm: String {
         }
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
+    /// A digit of a hexadecimal number.
+    static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 
     /// OpenSSL's methods. Fetched once: otherwise each hash searches for its provider.
     private struct Types: @unchecked Sendable {

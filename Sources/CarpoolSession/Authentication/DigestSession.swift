@@ -16,10 +16,10 @@ final class DigestSession {
     private let protection: DigestChallenge.Protection?
     private let makeClientNonce: () -> [UInt8]
 
-    /// - Parameter makeClientNonce: makes random texts.
+    /// - Parameter makeClientNonce: makes texts that the server does not know before; `nil` for random ones.
     init?(
         _ challenge: DigestChallenge, _ credential: PasswordCredential,
-        makeClientNonce: @escaping () -> [UInt8] = DigestSession.randomNonce
+        makeClientNonce: (() -> [UInt8])? = nil
     ) {
         let user = Array(credential.user.utf8)
         let identity = user + DigestSession.colon + challenge.realm
@@ -28,7 +28,7 @@ final class DigestSession {
         self.secret = secret
         self.challenge = challenge
         self.credential = credential
-        self.makeClientNonce = makeClientNonce
+        self.makeClientNonce = makeClientNonce ?? DigestSession.clientNonces()
         nonce = challenge.nonce
         protection = challenge.protections.contains(.auth) ? .auth : challenge.protections.first
         let shown = challenge.hashesUser ? challenge.algorithm.hash(user + DigestSession.colon + challenge.realm) : user
@@ -71,8 +71,7 @@ final class DigestSession {
     func value(method: String, target: String, body: RequestBody) -> [UInt8]? {
         count += 1
         let clientNonce = makeClientNonce()
-        let number = String(count, radix: 16)
-        let countText = Array(repeating: UInt8(ascii: "0"), count: max(0, 8 - number.utf8.count)) + number.utf8
+        let countText = DigestSession.hexadecimal(UInt64(count), digits: 8)
         guard let response = response(method, target, body, clientNonce, countText) else { return nil }
         var text: [UInt8] = []
         text.reserveCapacity(beginning.count &+ nonce.count &+ target.utf8.count &+ ending.count &+ 192)
@@ -152,8 +151,28 @@ final class DigestSession {
         text.append(UInt8(ascii: "\""))
     }
 
-    private static func randomNonce() -> [UInt8] {
+    /// Makes texts of which none is the same: a random one, and a number behind it. A server that knows the first could
+    /// guess the others, which tells it nothing of the password that the answer does not.
+    private static func clientNonces() -> () -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        return Array((0..<2).map { _ in String(random.next(), radix: 16) }.joined().utf8)
+        let beginning = hexadecimal(random.next() as UInt64, digits: 16)
+        var count: UInt64 = 0
+        return {
+            count &+= 1
+            return beginning + hexadecimal(count, digits: 8)
+        }
+    }
+
+    /// At least so many digits.
+    private static func hexadecimal(_ number: UInt64, digits: Int) -> [UInt8] {
+        var digits = digits
+        while digits < 16, number >> UInt64(4 &* digits) > 0 { digits += 1 }
+        return [UInt8](unsafeUninitializedCapacity: digits) { text, count in
+            for place in 0..<digits {
+                text[place] = DigestAlgorithm.digit(
+                    UInt8(truncatingIfNeeded: number >> UInt64(4 &* (digits &- 1 &- place))) & 15)
+            }
+            count = digits
+        }
     }
 }

@@ -2,21 +2,18 @@ internal import CarpoolHTTP
 
 // Authentication with a user and a password (§2.10): a challenge is answered by another hop of the same task.
 extension Session {
-    /// Sets the fields of a hop: answers to challenges, or what is known to be accepted, and the cookies. The hop
-    /// before may have had others, and this one may go elsewhere.
-    func setHopFields(of hop: inout TransportRequest, for request: Request) {
+    /// The fields of a hop: answers to challenges, or what is known to be accepted, and the cookies; `nil` for none.
+    /// The hop before may have had others, and this one may go elsewhere.
+    func hopFields(for hop: TransportRequest, of request: Request) -> HopFields? {
         let cookie = cookieField(for: hop, of: request)
+        let hasProxy = hop.partition.proxy != nil
         guard
             request.parameters.credential != nil || request.parameters.credentials != nil
-                || request.authentication != nil || !credentials.entries.isEmpty
-                || hop.partition.proxy?.credential != nil
-        else {
-            hop.hopFields = HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie)
-            return
-        }
-        hop.hopFields = HopFields(
+                || request.authentication != nil || !credentials.entries.isEmpty || hasProxy
+        else { return HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie) }
+        return HopFields(
             authorization: answer(to: .origin, for: hop, of: request),
-            proxyAuthorization: answer(to: .proxy, for: hop, of: request), cookie: cookie)
+            proxyAuthorization: hasProxy ? answer(to: .proxy, for: hop, of: request) : nil, cookie: cookie)
     }
 
     private func answer(
@@ -159,7 +156,7 @@ extension Session {
         {
             session.use(nextNonce: nonce)
         }
-        if case .unasked(.basic) = progress.sent { return }
+        if case .unasked = progress.sent { return }
         knownSpaces.remember(answer, at: origin, sent.url.requestTarget)
     }
 

@@ -11,25 +11,27 @@ extension Session {
         request.attempts[attempt].response = head
         request.response = head
         request.hopBytes = 0
-        storeCookies(of: head, to: transfer.request, for: request)
+        // Once: the request of a transfer is a copy, with a reference for each of its parts.
+        let sent = transfer.request
+        storeCookies(of: head, to: sent, for: request)
         // A server that does not support the expectation gets the body without it (RFC 9110, section 15.5.18).
-        if head.status == 417, transfer.request.expectsContinue {
-            var next = transfer.request
+        if head.status == 417, sent.expectsContinue {
+            var next = sent
             next.expectsContinue = false
             request.redirection = .follow(next)
             return
         }
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
-            if answerChallenge(head, to: transfer.request, for: request) { return }
+            if answerChallenge(head, to: sent, for: request) { return }
             return accept(head, for: request)
         }
-        if transfer.request.hopFields != nil {
-            acceptedCredential(at: .origin, head, to: transfer.request, for: request)
-            acceptedCredential(at: .proxy, head, to: transfer.request, for: request)
+        if sent.hopFields != nil {
+            acceptedCredential(at: .origin, head, to: sent, for: request)
+            acceptedCredential(at: .proxy, head, to: sent, for: request)
         }
         let redirects = hops - (request.authentication?.challengedHops ?? 0)
-        redirect(after: head, to: transfer.request, hop: redirects, for: request)
+        redirect(after: head, to: sent, hop: redirects, for: request)
     }
 
     /// Returns whether a challenge in a response is answered by another hop.

@@ -98,8 +98,10 @@ extension Session {
     /// Passes one hop to the transport, at once or when there is a path to its host if the request waits for
     /// connectivity.
     func send(_ hop: TransportRequest, for request: Request) {
+        // Before the copy, which could not be lent to them.
+        let fields = hopFields(for: hop, of: request)
         var hop = hop
-        setHopFields(of: &hop, for: request)
+        hop.hopFields = fields
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
             return
