@@ -40,6 +40,24 @@ http {{
         ssl_certificate_key {directory}/origin.key;
         location / {{ return 200 "{body}"; }}
         location /json {{ default_type application/json; return 200 '{json}'; }}
+        location /digest {{
+            if ($http_authorization = "") {{
+                add_header WWW-Authenticate 'Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256' always;
+                return 401;
+            }}
+            return 200 "{body}";
+        }}
+        location /open {{
+            if ($http_authorization = "-") {{ return 401; }}
+            return 200 "{body}";
+        }}
+        location /basic {{
+            if ($http_authorization = "") {{
+                add_header WWW-Authenticate 'Basic realm="r"' always;
+                return 401;
+            }}
+            return 200 "{body}";
+        }}
         location /files/ {{ sendfile on; root {directory}; }}
         location /put/ {{ dav_methods PUT; client_max_body_size 0; root {directory}; }}
         location /logged {{ access_log {directory}/access.log connection; return 200 "{body}"; }}
