@@ -131,6 +131,9 @@ def test_doctor_asks_no_password(variables: dict[str, str], origin: ScriptedOrig
         ["--user", "ada:{}"],
         ["--user=ada:{}"],
         ["-x", "http://127.0.0.1:9", "-U", "u:{}"],
+        ["-x", "http://u:{}@127.0.0.1:9"],
+        ["--socks5-hostname", "u:{}@127.0.0.1:9"],
+        ["-b", "sid={}"],
     ],
 )
 def test_no_other_user_sees_a_password(variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]) -> None:

@@ -13,6 +13,13 @@ struct ProxyArguments: Equatable {
     /// The hosts of `--noproxy`.
     var exceptions: String?
 
+    /// Takes the value of `--proxy`, or that of `--socks5` and its relatives, which has no scheme.
+    mutating func setURL(_ value: String, scheme: String?) {
+        // It may have a password.
+        if value.contains("@") { VisibleArguments.hide(value) }
+        proxy = scheme.map { "\($0)://\(value)" } ?? value
+    }
+
     mutating func setUser(_ value: String) throws(UsageError) {
         guard let colon = value.firstIndex(of: ":"), colon != value.startIndex else {
             throw UsageError("--proxy-user takes USER:PASSWORD")
@@ -78,7 +85,7 @@ extension Option where Arguments == RequestArguments {
             Option(
                 "--proxy", short: "x", takes: "URL",
                 "the proxy: [SCHEME://][USER:PASSWORD@]HOST[:PORT]; empty for none"
-            ) { $0.proxy.proxy = $1 },
+            ) { $0.proxy.setURL($1, scheme: nil) },
             Option("--proxy-user", short: "U", takes: "USER:PASSWORD", "the user and the password for the proxy") {
                 (arguments, value) throws(UsageError) in try arguments.proxy.setUser(value)
             },
@@ -102,6 +109,6 @@ extension Option where Arguments == RequestArguments {
     }
 
     private static func socks(_ long: String, _ scheme: String) -> Option {
-        Option(long, takesNonEmpty: "HOST[:PORT]", "the proxy, \(scheme)") { $0.proxy.proxy = "\(scheme)://\($1)" }
+        Option(long, takesNonEmpty: "HOST[:PORT]", "the proxy, \(scheme)") { $0.proxy.setURL($1, scheme: scheme) }
     }
 }

@@ -244,8 +244,7 @@ class Client(Observer):
         redirect: Handler[RedirectCall, Changes | bool | None] | None = None,
         validate: Handler[ValidateCall, bool | None] | None = None,
         trust: Handler[TrustCall, bool] | None = None,
-        authenticate: Handler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None]
-        | None = None,
+        authenticate: Handler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
         destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
