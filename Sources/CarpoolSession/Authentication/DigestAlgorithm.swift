@@ -30,13 +30,13 @@ enum DigestAlgorithm: String {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(EVP_MAX_MD_SIZE)) { result in
             var length: UInt32 = 0
             guard EVP_Digest(bytes, bytes.count, result.baseAddress, &length, type, nil) == 1 else { return nil }
-            var text: [UInt8] = []
-            text.reserveCapacity(2 &* Int(length))
-            for byte in result[..<Int(length)] {
-                text.append(DigestAlgorithm.digit(byte >> 4))
-                text.append(DigestAlgorithm.digit(byte & 15))
+            return [UInt8](unsafeUninitializedCapacity: 2 &* Int(length)) { text, count in
+                for index in 0..<Int(length) {
+                    text[2 &* index] = DigestAlgorithm.digit(result[index] >> 4)
+                    text[2 &* index &+ 1] = DigestAlgorithm.digit(result[index] & 15)
+                }
+                count = 2 &* Int(length)
             }
-            return text
         }
     }
 

@@ -6,13 +6,15 @@ internal import CarpoolHTTP
 final class DigestSession {
     let credential: PasswordCredential
     private let challenge: DigestChallenge
-    private var nonce: [UInt8]
+    private var nonce: [UInt8] { didSet { setParametersBeforeTarget() } }
     private var count = 0
     /// The hash of user, realm and password, which stays the same for all nonces of the algorithms without `-sess`.
     private let secret: [UInt8]
-    /// The parameters that are the same in every answer: those before the nonce, and those at the end.
+    /// The parameters that are the same in every answer: those before the nonce, and those behind the response.
     private let beginning: [UInt8]
     private let ending: [UInt8]
+    /// Those up to the target, which are the same for a nonce.
+    private var parametersBeforeTarget: [UInt8] = []
     private let protection: DigestChallenge.Protection?
     private let makeClientNonce: () -> [UInt8]
 
@@ -45,7 +47,15 @@ final class DigestSession {
         }
         if let protection { text += ", qop=\(protection.rawValue)".utf8 }
         if challenge.hashesUser { text += ", userhash=true".utf8 }
+        if protection != nil || challenge.algorithm.isOfSession { text += ", cnonce=\"".utf8 }
         ending = text
+        setParametersBeforeTarget()
+    }
+
+    private func setParametersBeforeTarget() {
+        parametersBeforeTarget = beginning
+        DigestSession.quote(nonce, to: &parametersBeforeTarget)
+        parametersBeforeTarget += ", uri=".utf8
     }
 
     /// The realm as text.
@@ -74,17 +84,14 @@ final class DigestSession {
         let countText = DigestSession.hexadecimal(UInt64(count), digits: 8)
         guard let response = response(method, target, body, clientNonce, countText) else { return nil }
         var text: [UInt8] = []
-        text.reserveCapacity(beginning.count &+ nonce.count &+ target.utf8.count &+ ending.count &+ 192)
-        text += beginning
-        DigestSession.quote(nonce, to: &text)
-        text += ", uri=".utf8
+        text.reserveCapacity(parametersBeforeTarget.count &+ target.utf8.count &+ ending.count &+ 192)
+        text += parametersBeforeTarget
         DigestSession.quote(target.utf8, to: &text)
         text += ", response=\"".utf8
         text += response
         text.append(UInt8(ascii: "\""))
         text += ending
         if protection != nil || challenge.algorithm.isOfSession {
-            text += ", cnonce=\"".utf8
             text += clientNonce
             text.append(UInt8(ascii: "\""))
         }
@@ -142,8 +149,12 @@ final class DigestSession {
     private static let colon = [UInt8(ascii: ":")]
 
     /// Appends a quoted string (RFC 9110, section 5.6.4).
-    private static func quote(_ value: some Sequence<UInt8>, to text: inout [UInt8]) {
+    private static func quote(_ value: some Collection<UInt8>, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
+        guard value.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+            text.append(contentsOf: value)
+            return text.append(UInt8(ascii: "\""))
+        }
         for byte in value {
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
             text.append(byte)

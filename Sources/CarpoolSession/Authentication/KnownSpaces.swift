@@ -3,7 +3,7 @@ internal import CarpoolHTTP
 /// What a session knows of the protection spaces in which credentials were accepted, so that later requests with the
 /// same credential authenticate at once (HA-04).
 struct KnownSpaces {
-    private struct Key: Hashable {
+    private struct Key: Equatable {
         let origin: Origin
         let credential: PasswordCredential
     }
@@ -14,9 +14,8 @@ struct KnownSpaces {
         case digest(DigestSession)
     }
 
-    private var spaces: [Key: Space] = [:]
-    /// The oldest first.
-    private var keys: [Key] = []
+    /// The oldest first. A list, because most have one or two, and a hash reads all of both texts.
+    private var spaces: [(key: Key, space: Space)] = []
 
     /// The most spaces; the oldest is forgotten first.
     private static let maximumCount = 16
@@ -29,7 +28,7 @@ struct KnownSpaces {
     func answer(
         at origin: Origin, _ target: String, _ credential: PasswordCredential
     ) -> RequestAuthentication.Answer? {
-        switch spaces[Key(origin: origin, credential: credential)] {
+        switch space(Key(origin: origin, credential: credential)) {
         case nil: return nil
         case .digest(let session): return .digest(session)
         case .basic(let realm, let paths):
@@ -48,7 +47,7 @@ struct KnownSpaces {
             guard path.utf8.count <= KnownSpaces.maximumBytes, realm.utf8.count <= KnownSpaces.maximumBytes else {
                 return
             }
-            guard case .basic(realm, var paths) = spaces[key] else {
+            guard case .basic(realm, var paths) = space(key) else {
                 return add(.basic(realm: realm, paths: [path]), at: key)
             }
             guard !paths.contains(where: { path.hasPrefix($0) }) else { return }
@@ -60,19 +59,23 @@ struct KnownSpaces {
 
     /// Forgets a credential wherever it was accepted.
     mutating func forget(_ credential: PasswordCredential) {
-        for key in keys where key.credential == credential { spaces[key] = nil }
-        keys.removeAll { $0.credential == credential }
+        spaces.removeAll { $0.key.credential == credential }
     }
 
     /// Forgets a credential that was refused.
     mutating func forget(_ credential: PasswordCredential, at origin: Origin) {
         let key = Key(origin: origin, credential: credential)
-        guard spaces.removeValue(forKey: key) != nil else { return }
-        keys.removeAll { $0 == key }
+        spaces.removeAll { $0.key == key }
     }
 
+    private func space(_ key: Key) -> Space? { spaces.first { $0.key == key }?.space }
+
     private mutating func add(_ space: Space, at key: Key) {
-        if spaces.updateValue(space, forKey: key) == nil { keys.append(key) }
-        if keys.count > KnownSpaces.maximumCount { spaces[keys.removeFirst()] = nil }
+        if let index = spaces.firstIndex(where: { $0.key == key }) {
+            spaces[index].space = space
+        } else {
+            spaces.append((key, space))
+        }
+        if spaces.count > KnownSpaces.maximumCount { spaces.removeFirst() }
     }
 }
