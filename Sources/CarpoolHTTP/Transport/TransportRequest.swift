@@ -119,6 +119,12 @@ public final class HopFields: Sendable {
         self.cookie = cookie
     }
 
+    /// Those that are kept after the hop: not what authenticates it.
+    public var kept: HopFields? {
+        guard authorization != nil || proxyAuthorization != nil else { return self }
+        return HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie)
+    }
+
     private static func isValue(_ bytes: [UInt8]) -> Bool {
         bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }

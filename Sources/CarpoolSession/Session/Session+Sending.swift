@@ -113,7 +113,7 @@ extension Session {
     func begin(_ hop: TransportRequest, for request: Request) -> any TransportTask {
         request.releaseLastHopFields()
         request.attempts[request.attempts.count - 1].hops.append(
-            Hop(method: hop.method, url: hop.url, fields: hop.hopFields))
+            Hop(method: hop.method, url: hop.url, fields: hop.hopFields?.kept))
         let transfer = transport.start(hop, delegate: delegate)
         if hop.priority != request.parameters.priority {
             transfer.setPriority(request.parameters.priority)
