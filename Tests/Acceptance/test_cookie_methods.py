@@ -24,9 +24,9 @@ def test_cookies_set_list_remove(wire: Wire, origin: ScriptedOrigin) -> None:
     assert wire.call("cookies.set", session=session, cookies=cookies) == {"cookies": 3}
     listed = wire.call("cookies.list", session=session)
     assert [(cookie["domain"], cookie["name"]) for cookie in listed["cookies"]] == [
-        (host, "c"),
         (host, "a"),
         ("example.com", "b"),
+        (host, "c"),
     ]
     assert SECRET not in json.dumps(listed)
     named = wire.call("cookies.list", session=session, url=f"{origin.url}/x/y")["cookies"]
@@ -39,7 +39,7 @@ def test_cookies_set_list_remove(wire: Wire, origin: ScriptedOrigin) -> None:
 
 def test_pages_of_cookies_have_each_of_them_once(wire: Wire) -> None:
     session = jar(wire)
-    cookies = [{"name": f"n{number}", "value": "x" * 900, "domain": f"h{number}.example.com"} for number in range(300)]
+    cookies = [{"name": f"n{number}", "value": "x" * 900, "domain": f"h{number}.test"} for number in range(300)]
     for first in range(0, 300, 100):
         wire.call("cookies.set", session=session, cookies=cookies[first : first + 100])
     for method, member in (("cookies.list", "cookies"), ("cookies.export", "list"), ("cookies.export", "text")):
@@ -88,14 +88,14 @@ def test_an_invalid_cookie_is_refused_by_its_member(wire: Wire, cookie: dict[str
 
 def test_a_jar_is_limited_and_keeps_what_was_used_last(start: StartDaemon) -> None:
     """3,000 cookies, 180 of a domain, and the bytes of a user."""
-    daemon = start(config={"limits": {"cookie_bytes_per_user": 200_000}})
+    daemon = start(config={"limits": {"cookie_bytes_per_user": 400_000}})
     with daemon.wire() as wire:
         wire.call("client.hello", max_line_bytes=1_048_576)
         session = jar(wire)
         text = "".join(f"h{number}.test\tFALSE\t/\tFALSE\t0\tn\t{number}\n" for number in range(400))
         assert wire.call("cookies.import", session=session, text=text) == {"imported": 400, "cookies": 400}
         text = "".join(f"h.test\tFALSE\t/\tFALSE\t0\tn{number}\t\n" for number in range(200))
-        assert wire.call("cookies.import", session=session, text=text)["cookies"] == 580
+        assert wire.call("cookies.import", session=session, text=text)["cookies"] == 569
         text = "".join(f"k{number}.test\tFALSE\t/\tFALSE\t0\tn\t{'x' * 100}\n" for number in range(1_000))
         count = wire.call("cookies.import", session=session, text=text)["cookies"]
         assert 200 < count < 800

@@ -176,10 +176,10 @@ def test_a_text_is_imported_and_exported(wire: Wire, origin: ScriptedOrigin) -> 
     assert sent(origin) == "lasting=1; short=2; field=4"
     assert record["cookies"]["text"].splitlines() == [
         "# Netscape HTTP Cookie File",
-        "127.0.0.1\tFALSE\t/\tFALSE\t0\tfield\t4",
         "127.0.0.1\tFALSE\t/\tFALSE\t4000000000\tlasting\t1",
         "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tshort\t2",
         "other.test\tFALSE\t/\tFALSE\t4000000000\tother\t3",
+        "127.0.0.1\tFALSE\t/\tFALSE\t0\tfield\t4",
     ]
     perform(wire, origin.url, cookies={"import": text, "drop_session_cookies": True})
     assert sent(origin) == "lasting=1"

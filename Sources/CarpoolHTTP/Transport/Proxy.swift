@@ -35,6 +35,11 @@ public final class Proxy: Hashable, Sendable {
             self.user = user
             self.password = password
         }
+
+        /// Whether they are the same, byte for byte: to Swift, two texts are equal that only look the same.
+        public static func == (a: Credential, b: Credential) -> Bool {
+            a.user.utf8.elementsEqual(b.user.utf8) && a.password.utf8.elementsEqual(b.password.utf8)
+        }
     }
 
     /// A scheme of authentication of an HTTP proxy.

@@ -23,7 +23,7 @@ enum CookieMethods {
     private static let list = Method(
         "cookies.list", role: .submit, "Lists the cookies of a session, without their values.",
         """
-        Sorted by domain, path and name; with `url` in the order in which they would be sent. A page has at most `limit` cookies, and \
+        The oldest first; with `url` in the order in which they would be sent. A page has at most `limit` cookies, and \
         fewer if the line would be too long; while `next` is not null, call again with it.
         """,
         params: [

@@ -92,8 +92,9 @@ extension Server {
         reachability.stop()
         // A disk that does not answer must not delay the end: the next daemon removes what is left.
         loop.arm(Timer { [unowned self] in notifyStopped() }, afterMilliseconds: Server.flushMilliseconds)
-        spool.removeAll { [unowned self] in
-            sessions.cookies.writeAll { [unowned self] in notifyStopped() }
+        // The cookies first: the next daemon can remove what is left of the spool.
+        sessions.cookies.writeAll { [unowned self] in
+            spool.removeAll { [unowned self] in notifyStopped() }
         }
     }
 

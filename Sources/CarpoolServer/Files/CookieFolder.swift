@@ -20,8 +20,10 @@ struct CookieFolder: Sendable {
 
     /// The most files of one user, so that names of sessions do not fill the disk.
     private static let maximumFiles = 256
-    /// The most bytes that are read: a full jar of the longest cookies.
-    private static let maximumBytes = 16_777_216
+    /// The most bytes that are read; a full jar of the longest cookies takes less.
+    private static let maximumBytes = 20_971_520
+    /// The most bytes of the files of one user.
+    private static let maximumUserBytes = 67_108_864
 
     private func path(_ key: Key) -> String { "\(directory)/\(key.uid).\(key.session).txt" }
 
@@ -41,7 +43,8 @@ struct CookieFolder: Sendable {
             return []
         }
         do throws(NetscapeCookies.Refusal) {
-            return try NetscapeCookies.read(String(decoding: bytes, as: UTF8.self), for: nil)
+            let cookies = try NetscapeCookies.read(String(decoding: bytes, as: UTF8.self), for: nil)
+            return cookies.filter { !$0.isExpired(at: CookieJar.now) }
         } catch {
             throw Refusal(message: "\(path) has more than \(CookieJar.Limits.cookies) cookies")
         }
@@ -56,19 +59,35 @@ struct CookieFolder: Sendable {
     }
 
     /// How many files a user has.
-    private func count(of uid: UInt32) -> Int {
-        guard let folder = opendir(directory) else { return 0 }
+    private func count(of uid: UInt32) -> Int { files(of: uid).count }
+
+    /// The names of the files of a user.
+    private func files(of uid: UInt32) -> [String] {
+        guard let folder = opendir(directory) else { return [] }
         defer { closedir(folder) }
-        var count = 0
-        while count < CookieFolder.maximumFiles, let entry = readdir(folder) {
-            let isOfUser = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
-                    String(cString: $0).hasPrefix("\(uid).")
-                }
+        var names: [String] = []
+        while names.count < CookieFolder.maximumFiles, let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
-            if isOfUser { count += 1 }
+            if name.hasPrefix("\(uid)."), name.hasSuffix(".txt") { names.append(name) }
         }
-        return count
+        return names
+    }
+
+    /// Why a file of so many bytes may not be written; `nil` if it may.
+    private func refusal(of bytes: Int, _ key: Key) -> SystemError? {
+        let own = "\(key.uid).\(key.session).txt"
+        let others = files(of: key.uid).filter { $0 != own }
+        var sum = bytes
+        for name in others {
+            var status = stat()
+            if lstat("\(directory)/\(name)", &status) == 0 { sum &+= Int(status.st_size) }
+        }
+        guard others.count >= CookieFolder.maximumFiles || sum > CookieFolder.maximumUserBytes else { return nil }
+        return SystemError(
+            code: EDQUOT, operation: "write", subject: path(key),
+            advice: "a user has at most \(CookieFolder.maximumFiles) cookie files of 64 MiB in all")
     }
 
     /// Writes the cookies of a session in place of its file: another process sees the old file or the new one. Without
@@ -79,10 +98,12 @@ struct CookieFolder: Sendable {
             return unlink(path) == 0 || errno == ENOENT ? nil : .last("unlink", path)
         }
         let temporary = "\(path).new"
+        let text = Array(NetscapeCookies.text(cookies).utf8)
+        if let refusal = refusal(of: text.count, key) { return refusal }
+        // What a daemon that was killed has left.
+        unlink(temporary)
         do throws(SystemError) {
-            let file = try FileDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode: 0o600)
-            let text = Array(NetscapeCookies.text(cookies).utf8)
+            let file = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
             try CookieFolder.write(text, to: file)
             guard fsync(file.raw) == 0 else { throw .last("fsync", temporary) }
             guard rename(temporary, path) == 0 else { throw .last("rename", path) }

@@ -29,7 +29,8 @@ struct CookieHandlers {
         let jar = try jar(call)
         let (domain, name) = (call.params["domain"]?.string, call.params["name"]?.string)
         var shown =
-            try call.params["url"]?.string.map { text throws(RPCError) in jar.sent(to: try url(text)) } ?? jar.all()
+            try call.params["url"]?.string.map { text throws(RPCError) in jar.sent(to: CookieTarget(try url(text))) }
+            ?? jar.all()
         shown = shown.filter { CookieHandlers.matches($0, domain: domain, name: name, path: nil) }
         let page = ListPage(call)
         let rest = shown.dropFirst(try ListPage.place(of: call, radix: 10))
@@ -50,7 +51,7 @@ struct CookieHandlers {
     }
 
     private static func matches(_ cookie: Cookie, domain: String?, name: String?, path: String?) -> Bool {
-        let isOfDomain = domain.map { ($0.hasPrefix(".") ? String($0.dropFirst()) : $0).lowercased() == cookie.domain }
+        let isOfDomain = domain.map { CookieDomain.normalized($0) == cookie.domain }
         return isOfDomain ?? true && name ?? cookie.name == cookie.name && path ?? cookie.path == cookie.path
     }
 

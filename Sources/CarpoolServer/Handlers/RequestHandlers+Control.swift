@@ -161,7 +161,9 @@ extension RequestHandlers {
                 shown.fields = request.session.configuration.shown(made.fields)
                 return CurlDescription.text(
                     for: shown, credential: request.parameters.credential(for: made.url.origin),
-                    cookies: request.sentCookies, reveal: reveals, redirect: redirect)
+                    cookies: request.sentCookies, reveal: reveals,
+                    // The session's was set by another program, or is in a file.
+                    revealsProxy: reveals && request.parameters.options.proxy.isGiven, redirect: redirect)
             }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)

@@ -23,7 +23,7 @@ enum CookieReader {
 
     /// The parameter `cookies` of a request to a URL. An invalid URL has no cookies: it fails the request.
     static func request(_ json: JSON, url: String, path: String) throws(RPCError) -> RequestCookies {
-        let target = (try? HTTPURL(url)).map(CookieTarget.init)
+        let target = (try? HTTPURL(url)).map { CookieTarget($0) }
         var cookies: [Cookie] = []
         if let text = json["import"]?.string {
             cookies = try read(
@@ -49,9 +49,12 @@ enum CookieReader {
         do throws(NetscapeCookies.Refusal) {
             return try NetscapeCookies.read(text, for: target, withoutSessionCookies: withoutSessionCookies)
         } catch {
+            let isAboutLines = error == .tooManyLines
             throw .invalidParams(
-                path: path, message: "there are too many cookies",
-                expected: "at most \(CookieJar.Limits.cookies) cookies")
+                path: path, message: "there are too many \(isAboutLines ? "lines" : "cookies")",
+                expected: isAboutLines
+                    ? "at most \(NetscapeCookies.maximumLines) lines"
+                    : "at most \(CookieJar.Limits.cookies) cookies")
         }
     }
 
@@ -90,9 +93,7 @@ enum CookieReader {
     }
 
     private static func domain(_ text: String, path: String) throws(RPCError) -> String {
-        let domain = (text.hasPrefix(".") ? String(text.dropFirst()) : text).lowercased()
-        let isOne = !domain.isEmpty && domain.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/@?#;,".utf8.contains($0) }
-        guard isOne else {
+        guard let domain = CookieDomain.normalized(text) else {
             throw .invalidParams(
                 path: path, message: "not a host: \(text.prefix(64).debugDescription)",
                 expected: "a host name or address, such as example.com; of a name that is not ASCII its xn-- form")

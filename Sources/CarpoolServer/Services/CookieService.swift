@@ -17,31 +17,30 @@ final class CookieService {
     }
 
     /// The memory of all jars.
-    let quota = QuotaLedger()
+    private let accounts: CookieAccounts
     private let folder: CookieFolder?
     private let loop: EventLoop
     private let worker: Worker
     private let log: Log
-    private let configuration: LiveConfiguration
     private var saved: [CookieFolder.Key: Saved] = [:]
     /// Called when no file is being written any more.
     private var onWritten: (() -> Void)?
 
     /// Time between a change and its writing, in milliseconds: a page sets several cookies in a row.
     private static let delayMilliseconds = 1_000
+    /// Time between a failure and the next attempt to write, in milliseconds.
+    private static let retryMilliseconds = 30_000
 
     init(_ options: ServerOptions, loop: EventLoop, worker: Worker, log: Log, _ configuration: LiveConfiguration) {
         folder = options.cookiesDirectory.map(CookieFolder.init)
         self.loop = loop
         self.worker = worker
         self.log = log
-        self.configuration = configuration
+        accounts = CookieAccounts { [configuration] in configuration.limits.cookieBounds }
     }
 
     /// The account of one more jar of a user.
-    func account(of uid: UInt32) -> any CookieMemory {
-        CookieAccount(quota, uid: uid) { [configuration] in configuration.limits.cookieBounds }
-    }
+    func account(of uid: UInt32) -> any CookieMemory { accounts.make(of: uid) }
 
     /// The jar of a session: of a persistent one the same as long as the daemon runs.
     func jar(
@@ -71,6 +70,17 @@ final class CookieService {
         let key = CookieFolder.Key(uid: client.uid, session: name)
         guard let folder, settings?.isPersistent == true, saved[key] == nil else { return then(.success([])) }
         try worker.run(for: client.workerShare, { folder.reading(key) }, then: then)
+    }
+
+    /// The cookies that were read for a declared session. A file that cannot be read keeps no daemon from starting: the
+    /// jar is empty then.
+    func cookies(of declared: DeclaredSession, uid: UInt32) -> [Cookie] {
+        do throws(CookieFolder.Refusal) { return try declared.cookies.get() } catch {
+            log.write(
+                .error, "cookies not read",
+                [("session", declared.name), ("uid", String(uid)), ("error", error.message)])
+            return []
+        }
     }
 
     /// Reads the files of sessions that the configuration declares. May block, and runs on any thread.
@@ -108,10 +118,16 @@ final class CookieService {
 
     private func didChange(_ entry: Saved, _ key: CookieFolder.Key, _ folder: CookieFolder) {
         entry.isChanged = true
+        armWriting(entry, key, folder, milliseconds: CookieService.delayMilliseconds)
+    }
+
+    private func armWriting(
+        _ entry: Saved, _ key: CookieFolder.Key, _ folder: CookieFolder, milliseconds: Int
+    ) {
         guard entry.timer == nil, !entry.isWriting else { return }
         let timer = Timer { [unowned self] in write(entry, key, folder) }
         entry.timer = timer
-        loop.arm(timer, afterMilliseconds: CookieService.delayMilliseconds)
+        loop.arm(timer, afterMilliseconds: milliseconds)
     }
 
     private func write(_ entry: Saved, _ key: CookieFolder.Key, _ folder: CookieFolder) {
@@ -122,10 +138,24 @@ final class CookieService {
         worker.runAlways(for: .housekeeping, { folder.write(cookies, key) }) { [unowned self] error in
             entry.isWriting = false
             if let error { report(error, key) }
-            if entry.isChanged { didChange(entry, key, folder) }
-            removeIfUnused(entry, key)
-            endIfWritten()
+            didWrite(entry, key, folder, hasFailed: error != nil)
         }
+    }
+
+    private func didWrite(
+        _ entry: Saved, _ key: CookieFolder.Key, _ folder: CookieFolder, hasFailed: Bool
+    ) {
+        if hasFailed, onWritten == nil {
+            entry.isChanged = true
+            armWriting(entry, key, folder, milliseconds: CookieService.retryMilliseconds)
+        } else if entry.isChanged, onWritten != nil {
+            // The daemon is ending: what has changed meanwhile is written at once.
+            write(entry, key, folder)
+        } else if entry.isChanged {
+            armWriting(entry, key, folder, milliseconds: CookieService.delayMilliseconds)
+        }
+        removeIfUnused(entry, key)
+        endIfWritten()
     }
 
     private func report(_ error: SystemError, _ key: CookieFolder.Key) {

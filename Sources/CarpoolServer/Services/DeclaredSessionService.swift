@@ -73,6 +73,9 @@ final class DeclaredSessionService {
             old.append(sessions.table.removeDeclared(name, of: owner) { sessions.makeStandard(of: owner) })
             sessions.cookies.release(session: name, of: owner)
         }
+        for session in changes.made.map(\.session) where session.configuration.cookies?.isPersistent != true {
+            sessions.cookies.release(session: session.name, of: owner)
+        }
         let work = Slices.forEach(of: old.compactMap(\.self)) { $0.retire() }
         old = []
         if work.runSlice() { loop.runInSlices(work) }
@@ -92,12 +95,7 @@ final class DeclaredSessionService {
             return nil
         }
         configuration.hiddenFields = declared.hiddenFields
-        let cookies: [Cookie]
-        do throws(CookieFolder.Refusal) { cookies = try declared.cookies.get() } catch {
-            throw .invalidParams(
-                path: "\(DeclaredSession.path(of: declared.name)).cookies.persistent", message: error.message,
-                expected: "a cookie file that the daemon can read")
-        }
+        let cookies = sessions.cookies.cookies(of: declared, uid: owner)
         let session = sessions.make(name: declared.name, of: owner, configuration, saved: cookies)
         let declaration = SessionTable.Declaration(
             shown: try DeclaredSessionService.parse(declared.shown), resolved: declared.resolved)

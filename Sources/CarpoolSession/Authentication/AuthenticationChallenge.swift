@@ -39,7 +39,7 @@ public struct AuthenticationChallenge: Equatable, Sendable {
     /// The first known challenge of a response; `nil` if there is none.
     init?(_ head: ResponseHead, to request: TransportRequest) {
         guard head.status == 401 else { return nil }
-        for challenge in head.fields.allBytes("www-authenticate").flatMap(ChallengeList.parse) {
+        for challenge in ChallengeList.parse(head.fields.allBytes("www-authenticate")) {
             guard let method = Method(challenge.scheme) else { continue }
             let hasOwn = request.fields.contains { $0.hasName("authorization") }
             self.init(method, challenge, of: request.url.origin, previousFailureCount: hasOwn ? 1 : 0)

@@ -38,11 +38,26 @@ struct ChallengeList {
     private var rest: ArraySlice<UInt8>
     private var challenges: [Challenge] = []
 
+    /// The most challenges of a response, and the most bytes of their fields: they are parsed in one turn of the loop.
+    private static let maximumCount = 16
+    private static let maximumBytes = 16_384
+
+    /// Parses the challenges of a response's fields, up to the limits.
+    static func parse(_ fields: [[UInt8]]) -> [Challenge] {
+        var challenges: [Challenge] = []
+        var left = maximumBytes
+        for field in fields where left > 0 && challenges.count < maximumCount {
+            challenges += parse(field.prefix(left))
+            left -= field.count
+        }
+        return Array(challenges.prefix(maximumCount))
+    }
+
     /// Parses the challenges of a field's value. Invalid text is skipped up to the next comma.
-    static func parse(_ field: [UInt8]) -> [Challenge] {
-        var list = ChallengeList(rest: field[...])
-        while !list.rest.isEmpty { list.parseElement() }
-        return list.challenges
+    static func parse(_ field: some Sequence<UInt8>) -> [Challenge] {
+        var list = ChallengeList(rest: Array(field)[...])
+        while !list.rest.isEmpty, list.challenges.count <= maximumCount { list.parseElement() }
+        return Array(list.challenges.prefix(maximumCount))
     }
 
     private init(rest: ArraySlice<UInt8>) { self.rest = rest }

@@ -23,7 +23,7 @@ struct DigestChallenge: Equatable {
     let hashesUser: Bool
 
     /// The most bytes of the parameters of a challenge: they are sent back, and kept for later requests.
-    private static let maximumBytes = 2_048
+    static let maximumBytes = 2_048
 
     /// The challenge, if its algorithm and one of its protections are known, and it has a nonce.
     init?(_ challenge: ChallengeList.Challenge) {

@@ -63,7 +63,7 @@ final class DigestSession {
 
     /// Takes the nonce that the server wants for the next request (`nextnonce`).
     func use(nextNonce: [UInt8]) {
-        guard nextNonce != nonce else { return }
+        guard nextNonce != nonce, nextNonce.count <= DigestChallenge.maximumBytes else { return }
         nonce = nextNonce
         count = 0
     }

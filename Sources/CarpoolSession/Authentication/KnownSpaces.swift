@@ -62,10 +62,14 @@ struct KnownSpaces {
         spaces.removeAll { $0.key.credential == credential }
     }
 
-    /// Forgets a credential that was refused.
-    mutating func forget(_ credential: PasswordCredential, at origin: Origin) {
-        let key = Key(origin: origin, credential: credential)
-        spaces.removeAll { $0.key == key }
+    /// Forgets a credential that was refused, unless another nonce was accepted since.
+    mutating func forget(_ answer: RequestAuthentication.Answer, at origin: Origin) {
+        let key = Key(origin: origin, credential: answer.credential)
+        spaces.removeAll { known in
+            guard known.key == key else { return false }
+            guard case .digest(let current) = known.space, case .digest(let refused) = answer else { return true }
+            return current === refused
+        }
     }
 
     private func space(_ key: Key) -> Space? { spaces.first { $0.key == key }?.space }

@@ -30,11 +30,11 @@ public final class PasswordCredential: Hashable, Sendable {
     /// The value of an `Authorization` field of the Basic scheme.
     var basicValue: String { "Basic \(BasicCredential.token(user: user, password: password))" }
 
-    /// Whether the content is the same.
+    /// Whether the content is the same, byte for byte: to Swift, two texts are equal that only look the same.
     public static func == (a: PasswordCredential, b: PasswordCredential) -> Bool {
         a === b
-            || a.user == b.user && a.password == b.password && a.schemes == b.schemes
-                && a.isPreemptive == b.isPreemptive
+            || a.user.utf8.elementsEqual(b.user.utf8) && a.password.utf8.elementsEqual(b.password.utf8)
+                && a.schemes == b.schemes && a.isPreemptive == b.isPreemptive
     }
 
     /// Hashes the user and the password.

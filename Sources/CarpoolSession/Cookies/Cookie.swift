@@ -1,4 +1,5 @@
 public import CarpoolHTTP
+internal import Glibc
 
 /// An HTTP cookie (RFC 6265bis, section 5.6). An immutable object, because jars and lists hand it on often.
 public final class Cookie: Equatable, Sendable {
@@ -52,7 +53,8 @@ public final class Cookie: Equatable, Sendable {
     /// Whether the content is the same.
     public static func == (a: Cookie, b: Cookie) -> Bool {
         a === b
-            || a.hasIdentity(of: b) && a.value == b.value && a.expires == b.expires && a.isSecure == b.isSecure
+            || a.hasIdentity(of: b) && a.value.utf8.elementsEqual(b.value.utf8) && a.expires == b.expires
+                && a.isSecure == b.isSecure
                 && a.isHTTPOnly == b.isHTTPOnly && a.sameSite == b.sameSite && a.origin == b.origin
     }
 
@@ -64,14 +66,22 @@ public final class Cookie: Equatable, Sendable {
         name.utf8.count &+ value.utf8.count &+ domain.utf8.count &+ path.utf8.count &+ Cookie.baseBytes
     }
 
-    private static let baseBytes = 256
+    /// Measured: an object, its strings and its place in a list.
+    private static let baseBytes = 512
+
+    /// The most bytes of a path; one that is longer is not stored.
+    static let maximumPathBytes = 1_024
+    /// The most bytes of a domain (RFC 1035, section 2.3.4).
+    static let maximumDomainBytes = 255
 
     /// Whether its life is over.
-    func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+    public func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 
     /// Whether a later cookie replaces this one (RFC 6265bis, section 5.7, step 23).
     func hasIdentity(of other: Cookie) -> Bool {
-        name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
+        // Bytes: to Swift, two texts are equal that only look the same.
+        isHostOnly == other.isHostOnly && name.utf8.elementsEqual(other.name.utf8)
+            && domain.utf8.elementsEqual(other.domain.utf8) && path.utf8.elementsEqual(other.path.utf8)
     }
 }
 
@@ -84,10 +94,19 @@ extension Cookie {
     }
 
     /// Whether a path is that of a cookie or below it (RFC 6265bis, section 5.1.4).
-    static func matches(path: some StringProtocol, cookiePath: String) -> Bool {
-        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-        let rest = path.utf8.dropFirst(cookiePath.utf8.count)
-        return rest.isEmpty || cookiePath.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
+    static func matches(path: Substring, cookiePath: String) -> Bool {
+        let (bytes, beginning) = (path.utf8, cookiePath.utf8)
+        guard bytes.count >= beginning.count else { return false }
+        // memcmp: a jar has up to 3,000 paths of a kilobyte.
+        let isEqual = bytes.withContiguousStorageIfAvailable { whole in
+            beginning.withContiguousStorageIfAvailable { part in
+                guard let first = whole.baseAddress, let other = part.baseAddress else { return true }
+                return memcmp(first, other, part.count) == 0
+            }
+        }
+        guard (isEqual ?? nil) ?? bytes.starts(with: beginning) else { return false }
+        let rest = bytes.dropFirst(beginning.count)
+        return rest.isEmpty || beginning.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
     }
 
     /// The path of a cookie without the attribute `Path` (RFC 6265bis, section 5.1.4).
@@ -105,46 +124,5 @@ extension Cookie {
         guard let last = host.utf8.last, (0x30...0x39).contains(last) else { return false }
         let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
-    }
-}
-
-/// What a jar has to know of a request: where it goes.
-public struct CookieTarget {
-    /// The origin.
-    public let origin: Origin
-    /// The path of the URL, without the query.
-    let path: Substring
-
-    /// The target of a URL.
-    public init(_ url: HTTPURL) {
-        origin = url.origin
-        // Behind the third slash, which an origin alone may lack.
-        let text = url.description.utf8
-        let authority = text.index(text.startIndex, offsetBy: origin.scheme.utf8.count + 3)
-        let start = text[authority...].firstIndex { CookieTarget.endsPart($0) || $0 == UInt8(ascii: "/") }
-        guard let start, text[start] == UInt8(ascii: "/") else {
-            path = "/"
-            return
-        }
-        path = url.description[start..<(text[start...].firstIndex(where: CookieTarget.endsPart) ?? text.endIndex)]
-    }
-
-    private static func endsPart(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
-
-    /// The host as domains are compared: without the dot of an absolute name.
-    public var host: String {
-        origin.host.utf8.last == UInt8(ascii: ".") ? String(origin.host.dropLast()) : origin.host
-    }
-
-    /// Whether cookies with `Secure` may be sent there: over TLS, and to this machine, as curl and browsers do.
-    var isSecure: Bool { origin.scheme == "https" || isLoopback }
-
-    /// The domain of all hosts that belong together: the public suffix with one label before it.
-    var site: String { PublicSuffixes.registrableDomain(of: host) }
-
-    private var isLoopback: Bool {
-        let host = self.host
-        return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
-            || host.hasPrefix("127.") && Cookie.isAddress(host)
     }
 }

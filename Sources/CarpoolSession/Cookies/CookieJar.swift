@@ -1,24 +1,26 @@
-public import CarpoolHTTP
+internal import CarpoolHTTP
 internal import CarpoolSystem
 
 /// An account of the memory that a jar uses.
 public protocol CookieMemory: AnyObject {
     /// Counts so many bytes for the jar, in place of what was counted before. Returns `false` if there is no room.
-    func count(_ bytes: Int) -> Bool
+    func count(_ bytes: Int, for jar: CookieJar) -> Bool
 }
 
 /// The cookies of a session, or of one request (RFC 6265bis, section 5.7): what servers have set, and what is sent to
 /// them.
 ///
-/// The cookies are in lists by their domain, so that a request looks only at those of its host and of the domains above
-/// it.
+/// The cookies are in lists by their site, so that a request looks only at those of the hosts that belong to its own.
 public final class CookieJar {
     /// Limits of a jar.
     public enum Limits {
-        /// The most cookies of one domain (RFC 6265bis, section 6.1, has at least 50; browsers have 180).
-        public static let cookiesOfDomain = 180
-        /// The most cookies.
+        /// The most cookies of one site, as in Chromium, so that a site cannot remove those of others; beyond it
+        /// ``keptOfSite`` stay.
+        public static let cookiesOfSite = 180
+        static let keptOfSite = 150
+        /// The most cookies; beyond it ``kept`` stay.
         public static let cookies = 3_000
+        static let kept = 2_700
         /// The most cookies that one response sets, as in libcurl.
         static let cookiesOfResponse = 50
         /// The most cookies that are sent with a request, and the most bytes of their field, as in libcurl: servers
@@ -33,11 +35,15 @@ public final class CookieJar {
         let created: Int
         /// The number of the change or of the request that has used it last.
         var used: Int
+
+        /// The order in which cookies are removed: the expired ones, then those that are not secure, each from the one
+        /// that was not used for the longest time (RFC 6265bis, section 5.7).
+        func rank(at now: Int64) -> (Int, Int) {
+            (cookie.isExpired(at: now) ? 0 : cookie.isSecure ? 2 : 1, used)
+        }
     }
 
-    private var domains: [String: [Entry]] = [:]
-    /// How many cookies for secure connections have a name.
-    private var secureNames: [String: Int] = [:]
+    private var sites = CookieSites()
     /// How many cookies there are, expired ones included until they are found.
     public private(set) var count = 0
     /// Their memory in bytes.
@@ -85,138 +91,127 @@ public final class CookieJar {
     private static let fieldName = Array("set-cookie".utf8)
 
     /// Whether a response over a plain connection may set a cookie: not in place of one that is for secure connections
-    /// (RFC 6265bis, section 5.7, step 16).
+    /// (RFC 6265bis, section 5.7, step 16), of its domain, of a domain above it or below it.
     private func mayReplace(_ cookie: Cookie, from target: CookieTarget) -> Bool {
-        guard !cookie.isSecure, !target.isSecure, secureNames[cookie.name] != nil else { return true }
-        // Those of the domain, of domains above it and below it.
-        return !domains.contains { domain, entries in
-            (Cookie.matches(host: domain, domain: cookie.domain) || Cookie.matches(host: cookie.domain, domain: domain))
-                && entries.contains {
-                    $0.cookie.isSecure && $0.cookie.name == cookie.name
-                        && Cookie.matches(path: cookie.path, cookiePath: $0.cookie.path)
-                }
+        guard !cookie.isSecure, !target.isSecure else { return true }
+        return !sites[cookie.domain].contains { entry in
+            let known = entry.cookie
+            return known.isSecure && known.name.utf8.elementsEqual(cookie.name.utf8)
+                && (Cookie.matches(host: known.domain, domain: cookie.domain)
+                    || Cookie.matches(host: cookie.domain, domain: known.domain))
+                && Cookie.matches(path: cookie.path[...], cookiePath: known.path)
         }
     }
 
     // MARK: Changes
 
     /// Adds cookies in their order. Each replaces the one with the same name, domain and path; one that has expired
-    /// only removes it. Then the limits are kept: the cookies go that were not used for the longest time.
+    /// only removes it. Beyond a limit the cookies are removed that were not used for the longest time.
     public func add(_ cookies: [Cookie]) { add(cookies, at: CookieJar.now) { _ in true } }
 
     private func add(_ cookies: [Cookie], at now: Int64, where isAllowed: (Cookie) -> Bool) {
-        var touched: Set<String> = []
+        var isChanged = false
         for cookie in cookies where isAllowed(cookie) {
             clock &+= 1
-            touched.insert(cookie.domain)
+            isChanged = true
             put(cookie, at: now)
+            if count > Limits.cookies { removeLeastUsed(keeping: Limits.kept, at: now) }
         }
-        guard !touched.isEmpty else { return }
-        for domain in touched { keepLimit(of: domain, at: now) }
-        keepLimits(at: now)
+        guard isChanged else { return }
+        // Without room for all of them, the half that was used last stays, and so on.
+        while let memory, !memory.count(countedBytes, for: self), count > 0 { removeHalf(at: now) }
         didChange?()
     }
 
     private func put(_ cookie: Cookie, at now: Int64) {
-        var entries = domains.removeValue(forKey: cookie.domain) ?? []
-        let place = entries.firstIndex { $0.cookie.hasIdentity(of: cookie) }
-        if let place { release(entries[place].cookie) }
-        if cookie.isExpired(at: now) {
-            if let place { entries.remove(at: place) }
-        } else {
+        sites.change(cookie.domain) { entries in
+            let place = entries.firstIndex { $0.cookie.hasIdentity(of: cookie) }
+            if let place { release(entries[place].cookie) }
+            guard !cookie.isExpired(at: now) else {
+                if let place { entries.remove(at: place) }
+                return
+            }
             count &+= 1
             bytes &+= cookie.memoryBytes
-            if cookie.isSecure { secureNames[cookie.name, default: 0] += 1 }
             let entry = Entry(cookie: cookie, created: place.map { entries[$0].created } ?? clock, used: clock)
             if let place { entries[place] = entry } else { entries.append(entry) }
+            guard entries.count > Limits.cookiesOfSite else { return }
+            entries.sort { $0.rank(at: now) < $1.rank(at: now) }
+            for entry in entries.prefix(entries.count - Limits.keptOfSite) { release(entry.cookie) }
+            entries.removeFirst(entries.count - Limits.keptOfSite)
         }
-        if !entries.isEmpty { domains[cookie.domain] = entries }
     }
 
     private func release(_ cookie: Cookie) {
         count &-= 1
         bytes &-= cookie.memoryBytes
-        guard cookie.isSecure, let left = secureNames[cookie.name].map({ $0 - 1 }) else { return }
-        secureNames[cookie.name] = left > 0 ? left : nil
     }
 
     /// Removes the cookies that fulfil a condition. Returns how many.
     @discardableResult public func remove(where condition: (Cookie) -> Bool) -> Int {
-        let before = count
-        for (domain, entries) in domains {
-            let kept = entries.filter { !condition($0.cookie) }
-            guard kept.count < entries.count else { continue }
-            for entry in entries where condition(entry.cookie) { release(entry.cookie) }
-            domains[domain] = kept.isEmpty ? nil : kept
-        }
-        guard count < before else { return 0 }
-        _ = memory?.count(countedBytes)
+        let removed = drop { condition($0.cookie) }
+        guard removed > 0 else { return 0 }
+        _ = memory?.count(countedBytes, for: self)
         didChange?()
+        return removed
+    }
+
+    private func drop(where condition: (Entry) -> Bool) -> Int {
+        let before = count
+        sites.changeAll { entries in
+            entries.removeAll { entry in
+                let isRemoved = condition(entry)
+                if isRemoved { release(entry.cookie) }
+                return isRemoved
+            }
+        }
         return before - count
     }
 
-    private var countedBytes: Int { max(0, bytes &- uncountedBytes) }
-
     // MARK: Limits
 
-    private func keepLimit(of domain: String, at now: Int64) {
-        guard let entries = domains[domain], entries.count > Limits.cookiesOfDomain else { return }
-        removeLeastUsed(of: entries, keeping: Limits.cookiesOfDomain, at: now)
+    private var countedBytes: Int { max(0, bytes &- uncountedBytes) }
+
+    /// Removes the half of the cookies that was not used for the longest time, to make room.
+    public func removeHalf() {
+        removeHalf(at: CookieJar.now)
+        _ = memory?.count(countedBytes, for: self)
+        didChange?()
     }
 
-    private func keepLimits(at now: Int64) {
-        if count > Limits.cookies {
-            removeLeastUsed(of: domains.values.joined(), keeping: Limits.cookies, at: now)
-        }
-        // Without room for all of them, the half that was used last stays, and so on.
-        while let memory, !memory.count(countedBytes), count > 0 {
-            removeLeastUsed(of: domains.values.joined(), keeping: count / 2, at: now)
-        }
-    }
+    private func removeHalf(at now: Int64) { removeLeastUsed(keeping: count / 2, at: now) }
 
-    /// Removes the expired cookies, then those that are not secure, then those that were not used for the longest time
-    /// (RFC 6265bis, section 5.7), until so many are left.
-    private func removeLeastUsed(of entries: some Sequence<Entry>, keeping limit: Int, at now: Int64) {
-        func rank(_ entry: Entry) -> (Int, Int) {
-            (entry.cookie.isExpired(at: now) ? 0 : entry.cookie.isSecure ? 2 : 1, entry.used)
-        }
-        let sorted = entries.sorted { rank($0) < rank($1) }
-        for entry in sorted.dropLast(limit) { remove(entry.cookie) }
-    }
-
-    private func remove(_ cookie: Cookie) {
-        guard var entries = domains.removeValue(forKey: cookie.domain) else { return }
-        if let place = entries.firstIndex(where: { $0.cookie.hasIdentity(of: cookie) }) {
-            release(cookie)
-            entries.remove(at: place)
-        }
-        if !entries.isEmpty { domains[cookie.domain] = entries }
+    private func removeLeastUsed(keeping limit: Int, at now: Int64) {
+        var ranked: [(rank: (Int, Int), created: Int)] = []
+        ranked.reserveCapacity(count)
+        sites.forEach { ranked.append(($0.rank(at: now), $0.created)) }
+        ranked.sort { $0.rank < $1.rank }
+        let removed = Set(ranked.dropLast(limit).map(\.created))
+        _ = drop { removed.contains($0.created) }
     }
 
     // MARK: Requests
 
     /// The cookies for a request in the order in which they are sent: longer paths first, then the older ones
     /// (RFC 6265bis, section 5.8.3).
-    func cookies(for target: CookieTarget, at now: Int64 = CookieJar.now) -> [Cookie] {
+    /// - Parameter isUse: whether they count as used; not if they are only shown.
+    func cookies(for target: CookieTarget, at now: Int64 = CookieJar.now, isUse: Bool = true) -> [Cookie] {
         guard count > 0 else { return [] }
         clock &+= 1
-        var found: [Entry] = []
-        found.reserveCapacity(8)
-        let host = target.host
-        for domain in CookieJar.domains(of: host) {
-            guard let list = domains.index(forKey: domain) else { continue }
-            for place in domains.values[list].indices {
-                let cookie = domains.values[list][place].cookie
-                guard !cookie.isHostOnly || domain == host, !cookie.isExpired(at: now),
-                    !cookie.isSecure || target.isSecure, cookie.origin.map({ $0 == target.origin }) ?? true,
+        var found: [(cookie: Cookie, created: Int)] = []
+        let (host, isSecure) = (target.host, target.isSecure)
+        sites.change(host) { entries in
+            for place in entries.indices {
+                let cookie = entries[place].cookie
+                guard cookie.isHostOnly ? cookie.domain == host : Cookie.matches(host: host, domain: cookie.domain),
+                    !cookie.isExpired(at: now), isSecure || !cookie.isSecure,
+                    cookie.origin.map({ $0 == target.origin }) ?? true,
                     Cookie.matches(path: target.path, cookiePath: cookie.path)
                 else { continue }
-                // In place: a copy of the list costs more than the rest.
-                domains.values[list][place].used = clock
-                found.append(domains.values[list][place])
+                if isUse { entries[place].used = clock }
+                found.append((cookie, entries[place].created))
             }
         }
-        guard found.count > 1 else { return found.map(\.cookie) }
         found.sort { a, b in
             let (longer, shorter) = (a.cookie.path.utf8.count, b.cookie.path.utf8.count)
             return longer == shorter ? a.created < b.created : longer > shorter
@@ -224,25 +219,16 @@ public final class CookieJar {
         return found.map(\.cookie)
     }
 
-    /// The host and the domains above it.
-    private static func domains(of host: String) -> [String] {
-        guard !Cookie.isAddress(host) else { return [host] }
-        var domains = [host]
-        var rest = host[...]
-        while let dot = rest.firstIndex(of: ".") {
-            rest = rest[rest.index(after: dot)...]
-            domains.append(String(rest))
-        }
-        return domains
+    /// The cookies that a request to a target would be sent with, in their order. Does not change the jar.
+    public func sent(to target: CookieTarget) -> [Cookie] {
+        CookieField.sent(cookies(for: target, isUse: false))
     }
 
-    /// The cookies that a request of a URL would be sent with, in their order.
-    public func sent(to url: HTTPURL) -> [Cookie] { CookieField.sent(cookies(for: CookieTarget(url))) }
-
-    /// All cookies that have not expired, by domain, path and name.
+    /// All cookies that have not expired, the oldest first.
     public func all(at now: Int64 = CookieJar.now) -> [Cookie] {
-        domains.values.joined().map(\.cookie).filter { !$0.isExpired(at: now) }.sorted {
-            ($0.domain, $0.path, $0.name, $0.isHostOnly ? 0 : 1) < ($1.domain, $1.path, $1.name, $1.isHostOnly ? 0 : 1)
-        }
+        var found: [(cookie: Cookie, created: Int)] = []
+        found.reserveCapacity(count)
+        sites.forEach { if !$0.cookie.isExpired(at: now) { found.append(($0.cookie, $0.created)) } }
+        return found.sorted { $0.created < $1.created }.map(\.cookie)
     }
 }

@@ -20,12 +20,14 @@ struct SetCookie {
     /// too long, or has neither a name nor a value.
     init?(_ field: some Collection<UInt8>, at now: Int64) {
         let field = Array(field)
-        guard !field.contains(where: SetCookie.isControl) else { return nil }
+        guard !field.contains(where: SetCookie.isControl), String(validating: field, as: UTF8.self) != nil else {
+            return nil
+        }
         var parts = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let first = parts.popFirst(), parse(pair: first) else { return nil }
         var maximumAge: Int64?
         for part in parts { parse(attribute: part, at: now, &maximumAge) }
-        // Max-Age takes precedence over Expires, whatever their order.
+        // Max-Age takes precedence over Expires.
         let latest = now &+ SetCookie.maximumAge
         expires =
             maximumAge.map { $0 <= 0 ? 0 : now &+ min($0, SetCookie.maximumAge) } ?? expires.map { min($0, latest) }
@@ -37,8 +39,6 @@ struct SetCookie {
         guard let name = String(validating: right == nil ? [] : left, as: UTF8.self),
             let value = String(validating: right ?? left, as: UTF8.self)
         else { return false }
-        // A name with a tab cannot be written to a cookie file.
-        guard !name.utf8.contains(0x09) else { return false }
         (self.name, self.value) = (name, value)
         let bytes = name.utf8.count + value.utf8.count
         return bytes > 0 && bytes <= Cookie.maximumBytes
@@ -102,12 +102,12 @@ extension SetCookie {
             name: name, value: value, domain: domain.isEmpty ? host : domain, isHostOnly: domain.isEmpty,
             path: path ?? Cookie.defaultPath(of: target.path), expires: expires, isSecure: isSecure,
             isHTTPOnly: isHTTPOnly, sameSite: sameSite)
-        return cookie.keepsItsPrefix(hasPath: path != nil) ? cookie : nil
+        return cookie.problem == nil && cookie.keepsItsPrefix(hasPath: path != nil) ? cookie : nil
     }
 }
 
 extension Cookie {
-    /// Whether the cookie has the properties that its name promises (RFC 6265bis, section 4.1.3).
+    /// Whether the cookie has the properties that the prefix of its name requires (RFC 6265bis, section 4.1.3).
     func keepsItsPrefix(hasPath: Bool = true) -> Bool {
         func begins(_ text: String, with prefix: String) -> Bool {
             text.utf8.prefix(prefix.utf8.count).map { $0 | 0x20 }.elementsEqual(prefix.utf8.map { $0 | 0x20 })

@@ -18,15 +18,16 @@ public enum CurlDescription {
     ///   - credential: the user and the password of the request.
     ///   - cookies: the field `Cookie` that a jar has added; `nil` for none.
     ///   - reveal: whether secrets are shown.
+    ///   - revealsProxy: whether the password of the proxy is shown too: not if it is the session's.
     ///   - redirect: how redirects are handled; `nil` describes the first hop alone.
     public static func text(
         for request: TransportRequest, credential: PasswordCredential? = nil, cookies: HTTPField? = nil,
-        reveal: Bool = false, redirect: RedirectHandler? = nil
+        reveal: Bool = false, revealsProxy: Bool = false, redirect: RedirectHandler? = nil
     ) -> String {
         let body = CurlBody(of: reveal ? request : masked(request))
         // -q comes first, so that ~/.curlrc is not read; -g takes brackets and braces of the URL literally.
         var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
-        lines += connection(request, reveal: reveal)
+        lines += connection(request, reveal: revealsProxy)
         if let credential { lines += authentication(credential, reveal: reveal) }
         if let cookies { lines.append("-b \(ShellText.quoted(reveal ? cookies.value : masked(cookies)))") }
         if let redirect { lines += redirection(redirect, request) }

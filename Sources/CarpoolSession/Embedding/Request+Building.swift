@@ -53,8 +53,7 @@ extension Request {
         urlRequest.map { made in
             CurlDescription.text(
                 for: made, credential: parameters.credential(for: made.url.origin), cookies: sentCookies,
-                reveal: reveal,
-                redirect: parameters.options.redirect.value)
+                reveal: reveal, revealsProxy: reveal, redirect: parameters.options.redirect.value)
         }
     }
 

@@ -78,7 +78,7 @@ extension Session {
             proxy: proxySource, isProxyException: isException,
             credential: own, sessionCredentials: own == nil ? credentials.all(for: url.origin) : [],
             cookieSource: parameters.cookies != nil ? .request : cookieJar == nil ? .standard : .session,
-            cookies: cookies(for: url, parameters, request.fields), host: hostSource(parameters.fields))
+            cookies: cookies(for: request, parameters), host: hostSource(parameters.fields))
     }
 
     private func hostSource(_ own: [HTTPField]) -> ConnectionPlan.Source {

@@ -53,7 +53,7 @@ extension Session {
     func answerChallenge(
         of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) -> Bool {
-        let challenges = head.fields.allBytes(server.challengeField).flatMap(ChallengeList.parse)
+        let challenges = ChallengeList.parse(head.fields.allBytes(server.challengeField))
         let isOpen = mayAuthenticate(at: server, sent)
         let best = isOpen ? best(of: challenges, server, sent, request) : nil
         if isOpen { noteOffers(challenges, best, at: server, sent, request) }
@@ -132,7 +132,7 @@ extension Session {
             authentication[server].otherRealms += 1
             if authentication[server].otherRealms <= RequestAuthentication.maximumOtherRealms { return false }
         }
-        knownSpaces.forget(answer.credential, at: origin)
+        knownSpaces.forget(answer, at: origin)
         switch authentication[server].sent {
         case .unasked(.digest): return false
         case .unasked(.basic) where next?.digest != nil: return false

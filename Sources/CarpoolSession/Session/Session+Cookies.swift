@@ -2,9 +2,12 @@ public import CarpoolHTTP
 
 // Cookies: from a response into a jar, and from the jar into the next request.
 extension Session {
-    /// The jar of a request: its own, or the session's; `nil` for none.
-    private func jar(of request: Request) -> CookieJar? {
-        guard let cookies = request.parameters.cookies else { return cookieJar }
+    /// The jar of a request for a hop: its own, or the session's; `nil` for none. Over a Unix socket the host is only a
+    /// name, and different servers have the same one: the session's jar is not used there.
+    private func jar(of request: Request, for hop: TransportRequest) -> CookieJar? {
+        guard let cookies = request.parameters.cookies else {
+            return hop.partition.addresses?.socket == nil ? cookieJar : nil
+        }
         if let jar = request.ownJar { return jar }
         let jar = CookieJar(cookies.cookies, memory: makeCookieMemory?())
         request.ownJar = jar
@@ -13,10 +16,10 @@ extension Session {
 
     /// The field with the cookies for a hop; `nil` for none. A field `Cookie` of the request takes precedence.
     func cookieField(for hop: TransportRequest, of request: Request) -> HTTPField? {
-        guard let jar = jar(of: request), jar.count > 0, sendsCookies(of: request),
+        guard let jar = jar(of: request, for: hop), jar.count > 0, sendsCookies(of: request),
             !hop.fields.contains(where: { $0.isNamed("cookie") })
         else { return nil }
-        return CookieField.field(jar.cookies(for: CookieTarget(hop.url)))
+        return CookieField.field(jar.cookies(for: CookieTarget(hop)))
     }
 
     private func sendsCookies(of request: Request) -> Bool {
@@ -25,8 +28,10 @@ extension Session {
 
     /// Stores the cookies of a response. Those of a proxy that asks for a credential are not the origin's.
     func storeCookies(of head: ResponseHead, to sent: TransportRequest, for request: Request) {
-        guard let jar = jar(of: request), head.status != 407, accepts(from: sent, of: request) else { return }
-        jar.store(head.fields, from: CookieTarget(sent.url))
+        guard let jar = jar(of: request, for: sent), head.status != 407, accepts(from: sent, of: request) else {
+            return
+        }
+        jar.store(head.fields, from: CookieTarget(sent))
     }
 
     private func accepts(from sent: TransportRequest, of request: Request) -> Bool {
@@ -41,11 +46,11 @@ extension Session {
     }
 
     /// The cookies that a request with these parameters would be sent with first.
-    func cookies(for url: HTTPURL, _ parameters: RequestParameters, _ fields: [HTTPField]) -> [Cookie] {
+    func cookies(for hop: TransportRequest, _ parameters: RequestParameters) -> [Cookie] {
         let own = parameters.cookies.map { CookieJar($0.cookies) }
-        guard own != nil || configuration.cookies?.sends == true, !fields.contains(where: { $0.isNamed("cookie") })
-        else { return [] }
-        return (own ?? cookieJar)?.sent(to: url) ?? []
+        let common = configuration.cookies?.sends == true && hop.partition.addresses?.socket == nil ? cookieJar : nil
+        guard let jar = own ?? common, !hop.fields.contains(where: { $0.isNamed("cookie") }) else { return [] }
+        return jar.sent(to: CookieTarget(hop))
     }
 }
 

@@ -138,7 +138,7 @@ struct KnownSpacesTests {
         #expect(try !isKnown("https://p/16/y", in: spaces))
         try remember("http://p/x", in: &spaces)
         #expect(try isKnown("http://p/0/y", in: spaces))
-        spaces.forget(credential, at: try HTTPURL("http://p/").origin)
+        spaces.forget(.basic(credential, realm: ""), at: try HTTPURL("http://p/").origin)
         #expect(try !isKnown("http://p/", in: spaces))
     }
 

@@ -38,6 +38,7 @@ struct SetCookieTests {
         SetCookieCase("a", "=a; www.example.com /a h"),
         SetCookieCase("=a", "=a; www.example.com /a h"),
         SetCookieCase("=", nil),
+        SetCookieCase("=a=b", nil),
         SetCookieCase("", nil),
         SetCookieCase("; Secure", nil),
         SetCookieCase("a=b\u{1}", nil),
@@ -75,6 +76,8 @@ struct SetCookieTests {
     static let paths = [
         SetCookieCase("a=b; Path=/", "a=b; www.example.com / h"),
         SetCookieCase("a=b; Path=/x", "a=b; www.example.com /x h"),
+        SetCookieCase("a=b; Path=/x\ty", nil),
+        SetCookieCase("a=b", "https://h.test/" + String(repeating: "x", count: 1_024) + "/y", nil),
         SetCookieCase("a=b; Path=x", "a=b; www.example.com /a h"),
         SetCookieCase("a=b; Path=", "a=b; www.example.com /a h"),
         SetCookieCase("a=b; Path=/x; Path=/y", "a=b; www.example.com /y h"),
