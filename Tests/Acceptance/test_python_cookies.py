@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.cookiejar
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import carpool
@@ -69,6 +69,44 @@ def test_cookies_of_a_response_are_those_of_the_next(client: carpool.Client, ori
     assert sent(origin) == ["h=3", "keep=2", "srv=1"]
 
 
+def test_cookies_of_a_response_are_sent_only_where_they_may_be(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    brought = [
+        {"name": "sid", "value": "1", "domain": "shop.example", "path": "/in", "secure": True, "http_only": True},
+        {"name": "all", "value": "2", "domain": "shop.example", "host_only": False, "expires": int(time.time()) + 900},
+    ]
+    response = client.get(origin.url, cookies=brought)
+    assert dict(response.cookies) == {"sid": "1", "all": "2"}
+    # To another host.
+    client.get(origin.url, cookies=response.cookies)
+    assert sent(origin) == [""]
+    addresses = {"connect_to": [f"::127.0.0.1:{origin.port}"]}
+    for url, names in [("http://shop.example/in", ["all=2"]), ("http://a.shop.example/", ["all=2"])]:
+        again = client.get(url, cookies=response.cookies, addresses=addresses)
+        assert sent(origin) == names
+        assert again.cookies.list == response.cookies.list
+
+
+def test_cookies_are_carried_from_response_to_response(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    origin.on("/login", lambda exchange: exchange.reply(302, headers=[("Set-Cookie", "login=1"), ("Location", "/end")]))
+    origin.on("/cart", lambda exchange: exchange.reply(headers=[("Set-Cookie", "cart=2")]))
+    response = client.get(f"{origin.url}/login", cookies={})
+    response = client.get(f"{origin.url}/cart", cookies=response.cookies)
+    client.get(origin.url, cookies=response.cookies)
+    assert sent(origin) == ["cart=2", "login=1"]
+
+
+def test_a_jar_that_is_a_mapping_too_is_a_jar(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    class Jar(http.cookiejar.CookieJar, Mapping[str, str]):  # type: ignore[misc]
+        def __getitem__(self, name: str) -> str:
+            return next(str(each.value) for each in http.cookiejar.CookieJar.__iter__(self) if each.name == name)
+
+    jar = Jar()
+    jar.set_cookie(cookie("here", "1"))
+    jar.set_cookie(cookie("other", "2", domain=".example.com", domain_specified=True))
+    client.get(origin.url, cookies=jar)
+    assert sent(origin) == ["here=1"]
+
+
 def test_a_jar_of_the_standard_library(client: carpool.Client, origin: ScriptedOrigin) -> None:
     jar = http.cookiejar.CookieJar()
     for each in [
@@ -98,7 +136,12 @@ def test_a_jar_of_the_standard_library(client: carpool.Client, origin: ScriptedO
 
 @pytest.mark.parametrize(
     ("cookies", "error"),
-    [("a=b", ValueError), ([{"name": "a"}], carpool.InvalidParamsError), ({"a": "b;c"}, carpool.InvalidParamsError)],
+    [
+        ("a=b", ValueError),
+        (5, ValueError),
+        ([{"name": "a"}], carpool.InvalidParamsError),
+        ({"a": "b;c"}, carpool.InvalidParamsError),
+    ],
 )
 def test_what_are_no_cookies_is_refused(
     client: carpool.Client, origin: ScriptedOrigin, cookies: Any, error: type[Exception]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from http.cookiejar import Cookie, CookieJar
 
+    # `Cookies` are a mapping too.
     CookieInput = Mapping[str, str] | Sequence[Mapping[str, Any]] | CookieJar
 
 
@@ -15,7 +17,8 @@ class Cookies(Mapping[str, str]):
     """The jar of a request at its end: values by name, of cookies with the same name the first.
 
     It has the cookies that responses have set, and those that the request has brought with a domain of their own. Empty
-    if the request had no argument `cookies`.
+    if the request had no argument `cookies`. As the argument `cookies` of another request, each is sent only where it
+    may be sent, by its domain, path and the other members.
     """
 
     __slots__ = ("left_out", "list")
@@ -45,13 +48,24 @@ class Cookies(Mapping[str, str]):
 
 def given(cookies: CookieInput) -> dict[str, Any]:
     """Return the parameter `cookies`: a jar of the request, which the record returns."""
+    if isinstance(cookies, Cookies):
+        cookies = cookies.list
+    # Before mappings: the jars of some libraries are mappings too.
+    if _is_jar(cookies):
+        return _of_jar(cookies)
     if isinstance(cookies, Mapping):
         return {"set": [{"name": name, "value": value} for name, value in cookies.items()], "export": "json"}
-    if isinstance(cookies, Sequence):
-        if isinstance(cookies, (str, bytes)):
-            raise ValueError("cookies are a mapping of names to values, a list of dicts or a CookieJar")
+    if isinstance(cookies, Sequence) and not isinstance(cookies, (str, bytes)):
         return {"set": [dict(cookie) for cookie in cookies], "export": "json"}
-    return _of_jar(cookies)
+    raise ValueError(
+        "cookies are a mapping of names to values, a list of dicts, the cookies of a response or a CookieJar"
+    )
+
+
+def _is_jar(cookies: object) -> TypeGuard[CookieJar]:
+    """Check without importing `http.cookiejar`: if it is not imported, no value is one."""
+    module = sys.modules.get("http.cookiejar")
+    return module is not None and isinstance(cookies, module.CookieJar)
 
 
 def _of_jar(jar: CookieJar) -> dict[str, Any]:

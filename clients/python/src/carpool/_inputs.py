@@ -111,8 +111,9 @@ class PythonOptions(TypedDict, total=False):
     """
     cookies: CookieInput | None
     """A jar of this request and its redirects alone, which `response.cookies` has at the end: a mapping of names to
-    values, which are for the origin of the URL; a list of cookies with all members; or an `http.cookiejar.CookieJar`,
-    which is not changed. An empty one is an empty jar. The jar of the session is neither used nor changed.
+    values, which are for the origin of the URL; a list of cookies with all members; the cookies of a response; or an
+    `http.cookiejar.CookieJar`, which is not changed. An empty one is an empty jar. The jar of the session is neither
+    used nor changed.
     """
     proxies: Mapping[str, str | None] | None
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of
