@@ -287,3 +287,14 @@ def test_a_body_too_long_for_the_line_of_a_connection_has_none(wire: Wire, origi
     answer = wire.call("request.curl", request=request)
     assert answer["curl"] is None
     assert "before the request has finished" in answer["reason"]
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_the_password_of_a_proxy_is_shown_only_if_the_request_has_brought_it(wire: Wire, is_own: bool) -> None:
+    proxy = {"all": {"url": "http://127.0.0.1:1", "username": "ada", "password": "of-a-proxy"}}
+    wire.call("session.create", name="proxied", configuration={"proxy": proxy})
+    own = {"proxy": proxy} if is_own else {}
+    request = wire.call("request.submit", url="http://h.test/", session="proxied", **own)["request"]
+    wire.call("request.wait", request=request)
+    line = wire.call("request.curl", request=request, reveal=True)["curl"]
+    assert ("ada:of-a-proxy" in line, "ada:(hidden)" in line) == (is_own, not is_own)

@@ -10,7 +10,7 @@ public enum NetscapeCookies {
     }
 
     /// The most lines of a text, comments included, since each takes time.
-    public static let maximumLines = 10_000
+    public static let maximumLines = 20_000
 
     /// The beginning of a file, by which other programs know it.
     static let heading = "# Netscape HTTP Cookie File\n"
@@ -23,10 +23,10 @@ public enum NetscapeCookies {
     ) throws(Refusal) -> [Cookie] {
         let now = CookieJar.now
         var cookies: [Cookie] = []
-        var lines = 0
+        // Before any is read.
+        let lines = text.utf8.reduce(1) { $1 == 0x0A || $1 == 0x0D ? $0 + 1 : $0 }
+        guard lines <= maximumLines else { throw .tooManyLines }
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            lines += 1
-            guard lines <= maximumLines else { throw .tooManyLines }
             guard let cookie = cookie(line, target, at: now), !(withoutSessionCookies && cookie.expires == nil) else {
                 continue
             }

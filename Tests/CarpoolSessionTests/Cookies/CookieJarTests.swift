@@ -188,7 +188,7 @@ struct NetscapeCookiesTests {
     func tooMany() {
         let text = (0...3_000).map { "h\($0).test\tFALSE\t/\tFALSE\t0\ta\tb\n" }.joined()
         #expect(throws: NetscapeCookies.Refusal.tooMany) { try NetscapeCookies.read(text, for: nil) }
-        let lines = String(repeating: "#\n", count: 10_001)
+        let lines = String(repeating: "#\n", count: 20_001)
         #expect(throws: NetscapeCookies.Refusal.tooManyLines) { try NetscapeCookies.read(lines, for: nil) }
     }
 }
