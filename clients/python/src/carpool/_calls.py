@@ -6,9 +6,10 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Literal
 
 from ._exceptions import RequestError, make_request_error
+from ._inputs import DigestAuth
 from ._models import Headers, body_content, read_file
 
 
@@ -207,6 +208,10 @@ class TrustCall(CallbackCall):
     def certificates(self) -> list[bytes]:
         """The certificates that the server has sent (DER), its own first."""
         return [base64.b64decode(text) for text in self.params["certificates"]]
+
+
+# What a handler of `authenticate` returns: see AuthenticateCall.
+Authentication = tuple[str, str] | DigestAuth | Literal[False] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .._calls import (
         AdaptCall,
         AuthenticateCall,
+        Authentication,
         BodyCall,
         Changes,
         Credential,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         TrustCall,
         ValidateCall,
     )
-    from .._inputs import DigestAuth
 
 # The maximum that body.read returns at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -243,8 +243,7 @@ class AsyncClient(AsyncObserver):
         redirect: AsyncHandler[RedirectCall, Changes | bool | None] | None = None,
         validate: AsyncHandler[ValidateCall, bool | None] | None = None,
         trust: AsyncHandler[TrustCall, bool] | None = None,
-        authenticate: AsyncHandler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None]
-        | None = None,
+        authenticate: AsyncHandler[AuthenticateCall, Authentication] | None = None,
         serialize: AsyncHandler[SerializeCall, Any] | None = None,
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
         destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,

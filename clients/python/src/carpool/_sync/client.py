@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .._calls import (
         AdaptCall,
         AuthenticateCall,
+        Authentication,
         BodyCall,
         Changes,
         Credential,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         TrustCall,
         ValidateCall,
     )
-    from .._inputs import DigestAuth
 
 # The maximum that body.read returns at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -244,7 +244,7 @@ class Client(Observer):
         redirect: Handler[RedirectCall, Changes | bool | None] | None = None,
         validate: Handler[ValidateCall, bool | None] | None = None,
         trust: Handler[TrustCall, bool] | None = None,
-        authenticate: Handler[AuthenticateCall, tuple[str, str] | DigestAuth | Literal[False] | None] | None = None,
+        authenticate: Handler[AuthenticateCall, Authentication] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
         destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
