@@ -99,6 +99,18 @@ def test_arguments_that_would_be_ignored_are_refused(arguments: dict[str, Any], 
         params(**arguments)
 
 
+@pytest.mark.parametrize("proxies", ["http://h:1", b"http://h:1", ["http://h:1"]])
+def test_proxies_that_are_no_mapping_are_refused(proxies: Any) -> None:
+    with pytest.raises(ValueError, match=r'pass proxies=\{"all": "http://HOST:PORT"\}'):
+        params(proxies=proxies)
+
+
+@pytest.mark.parametrize("name", ["authenticate", "destination", "redirect", "serialize", "trust", "validate"])
+def test_a_function_must_be_registered(name: str) -> None:
+    with pytest.raises(ValueError, match=rf'client.register\("NAME", {name}=...\), and pass {name}=.*"callback"'):
+        params(**dict[str, Any]({name: print}))
+
+
 def test_a_default_beside_trust_sets_nothing() -> None:
     assert params(verify=True, trust="system")["trust"] == "system"
 

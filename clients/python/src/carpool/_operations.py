@@ -105,6 +105,19 @@ def auth_params(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
     return {"username": username, "password": password, "schemes": ["basic"], "preemptive": True}
 
 
+def _registered(name: str, example: str) -> tuple[str, Callable[[Any], Any]]:
+    """Return the form of a parameter that names a callback: a function must be registered."""
+
+    def form(value: Any) -> Any:
+        if callable(value):
+            raise ValueError(
+                f'{name} is a function: register it with client.register("NAME", {name}=...), and pass {name}={example}'
+            )
+        return value
+
+    return name, form
+
+
 def structured(value: Any) -> Any:
     """Return the wire format of a value with bytes and times. A time without a zone is local time."""
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -144,6 +157,8 @@ def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:
     return [{"retry_policy": {"limit": retry} if isinstance(retry, int) else dict(retry)}]
 
 
+_CALLBACK: Final = '{"callback": {"name": "NAME"}}'
+
 # Arguments with another name or format on the wire: the member and its conversion; None sends nothing.
 _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "headers": ("headers", _headers),
@@ -154,6 +169,12 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "cookies": ("cookies", _cookies.given),
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
+    "authenticate": _registered("authenticate", _CALLBACK),
+    "destination": _registered("destination", _CALLBACK),
+    "redirect": _registered("redirect", _CALLBACK),
+    "serialize": _registered("serialize", _CALLBACK),
+    "trust": _registered("trust", f'{{"evaluators": {{"*": {_CALLBACK}}}}}'),
+    "validate": _registered("validate", f"[{_CALLBACK}]"),
 }
 
 
