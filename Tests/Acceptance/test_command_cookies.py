@@ -126,6 +126,8 @@ def test_a_missing_file_is_named(run: Run, origin: ScriptedOrigin, place: Path) 
     [
         (["-c", "absent/jar"], USAGE, b"cannot write the cookies to absent/jar"),
         (["-c", ""], USAGE, b"--cookie-jar"),
+        (["-c", "."], USAGE, b"cannot write the cookies to .: it is a directory"),
+        (["-c", "linked"], USAGE, b"cannot write the cookies to linked: it is a directory"),
         (["-b", "."], USAGE, b"cannot read the cookies"),
         (["-b", "big"], USAGE, b"big"),
         (["-b", "jar", "-b", "a=\x01"], RPC_ERROR, b"--cookie"),
@@ -135,6 +137,7 @@ def test_what_cannot_be_used_is_refused(
     run: Run, origin: ScriptedOrigin, place: Path, options: list[str], code: int, message: bytes
 ) -> None:
     (place / "big").write_text("#" * 1_048_577)
+    (place / "linked").symlink_to(place)
     done = run("get", *options, origin.url)
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
     assert not origin.requests

@@ -62,6 +62,11 @@ struct CookieArguments: Equatable {
         guard access(folder, W_OK | X_OK) == 0 || access(jar, F_OK) == 0 else {
             throw Failure(.usage, "cannot write the cookies to \(jar): \(SystemError.last("access").reason)")
         }
+        // Only a directory has entries, also behind symbolic links.
+        guard access("\(jar)/.", F_OK) != 0 else {
+            throw Failure(
+                .usage, "cannot write the cookies to \(jar): it is a directory", hint: "-c takes the name of a file")
+        }
     }
 
     /// Writes the parameter `cookies`. Without a jar the text is a header field, and the parameter keeps the response
