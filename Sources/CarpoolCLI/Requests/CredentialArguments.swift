@@ -15,8 +15,9 @@ struct CredentialArguments: Equatable {
 
     mutating func setUser(_ value: String) throws(UsageError) {
         let colon = value.firstIndex(of: ":") ?? value.endIndex
-        guard colon != value.startIndex else { throw UsageError("--user takes USER:PASSWORD") }
         VisibleArguments.hide(value)
+        // The user may be empty, as in curl: some servers take a token as the password of no user.
+        guard !value.isEmpty else { throw UsageError("the value of --user is empty: it takes USER:PASSWORD") }
         user = String(value[..<colon])
         password = colon == value.endIndex ? nil : String(value[value.index(after: colon)...])
     }

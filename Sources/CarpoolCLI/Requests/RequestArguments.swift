@@ -76,10 +76,8 @@ struct RequestArguments: CommandArguments {
 
     init(method: String) { self.method = method }
 
-    /// Whether ``readIdentity()`` or ``readPassword()`` has anything to read.
-    var readsIdentity: Bool {
-        credential.netrc != nil || credential.user != nil && credential.password == nil || cookies.hasJar
-    }
+    /// Whether ``readIdentity()`` or ``readPassword()`` has anything to do.
+    var readsIdentity: Bool { credential.netrc != nil || credential.user != nil || cookies.hasJar }
 
     /// Asks the user for the password that the command line does not have.
     mutating func readPassword() throws(Failure) { try credential.readPassword() }
@@ -88,6 +86,10 @@ struct RequestArguments: CommandArguments {
     mutating func readIdentity() throws(Failure) {
         try credential.readNetrc(for: url, followsRedirects: followsRedirects)
         if let own = credential.logins?.url { url = own }
+        // As in curl, --user takes precedence over the user of the URL.
+        if credential.user != nil, url.contains("@"), let authority = URLAuthority(url) {
+            url = authority.urlWithoutUser
+        }
         try cookies.readFiles()
     }
 }
