@@ -1,4 +1,4 @@
-"""`-u` of the command, with the real curl beside it: empty users, and users in URLs."""
+"""`-u` of the command, with the real curl beside it: empty users, users in URLs, and schemes that are of no use."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness.command import OK, USAGE, Run
+from harness.command import HTTP_FAILURE, OK, USAGE, Run
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin
+from test_credentials import DIGEST, challenging
 
 
 def identity(origin: ScriptedOrigin) -> str:
@@ -53,3 +54,49 @@ def test_an_empty_user_option_is_refused(run: Run, origin: ScriptedOrigin) -> No
     done = run("get", "-u", "", origin.url)
     assert (done.returncode, b"--user is empty: it takes USER:PASSWORD" in done.stderr) == (USAGE, True), done.stderr
     assert not origin.requests
+
+
+@pytest.mark.parametrize(
+    ("challenge", "options", "warning"),
+    [
+        (
+            DIGEST.format(1), ["-u", "ada:secret"],
+            "user and password were sent as basic; the server offers digest with SHA-256, which the credential's "
+            "schemes do not allow; use --digest or --anyauth",
+        ),
+        (
+            'Basic realm="r"', ["-u", "ada:secret", "--digest"],
+            "the credential was not used: the server offers basic, which the credential's schemes do not allow; "
+            "use --basic or --anyauth",
+        ),
+        (
+            'Digest realm="r", nonce="1", algorithm=SHA-512-256', ["-u", "ada:secret"],
+            "user and password were sent as basic; the server offers digest with SHA-512-256, and of these the "
+            "credential allows none that is supported (basic, digest)",
+        ),
+        (
+            DIGEST.format(1), ["--netrc-file", "netrc"],
+            "user and password were sent as basic; the server offers digest with SHA-256, which the credential's "
+            "schemes do not allow; use --digest or --anyauth",
+        ),
+    ],
+)  # fmt: skip
+def test_the_warning_says_what_was_sent_and_what_to_do(
+    run: Run, origin: ScriptedOrigin, tmp_path: Path, challenge: str, options: list[str], warning: str
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
+    url = origin.on("/w", challenging(challenge))
+    done = run("get", "-f", *options, url)
+    assert done.returncode == HTTP_FAILURE
+    assert f"carpool: warning: {warning}\n" in done.stderr.decode()
+    assert ("were sent" in warning) == (identity(origin) == "ada:secret")
+
+
+def test_the_warning_of_a_proxy_names_its_options(run: Run, origin: ScriptedOrigin) -> None:
+    offer = [("Proxy-Authenticate", 'Basic realm="r"')]
+    origin.on("http://a.test/", lambda exchange: exchange.reply(407, headers=offer))
+    done = run("get", "-x", origin.url, "-U", "ada:secret", "--proxy-digest", "http://a.test/")
+    assert (
+        b"the credential was not used: the proxy offers basic, which the credential's schemes do not allow; "
+        b"use --proxy-basic or --proxy-anyauth\n"
+    ) in done.stderr

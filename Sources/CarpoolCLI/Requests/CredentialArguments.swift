@@ -13,11 +13,14 @@ struct CredentialArguments: Equatable {
     /// What the `.netrc` file has for the request, once it is read.
     private(set) var logins: NetrcLogins?
 
+    /// Whether the request has a credential of its own.
+    var isGiven: Bool { user != nil || logins?.isEmpty == false }
+
     mutating func setUser(_ value: String) throws(UsageError) {
-        let colon = value.firstIndex(of: ":") ?? value.endIndex
-        VisibleArguments.hide(value)
         // The user may be empty, as in curl: some servers take a token as the password of no user.
         guard !value.isEmpty else { throw UsageError("the value of --user is empty: it takes USER:PASSWORD") }
+        let colon = value.firstIndex(of: ":") ?? value.endIndex
+        VisibleArguments.hide(value)
         user = String(value[..<colon])
         password = colon == value.endIndex ? nil : String(value[value.index(after: colon)...])
     }

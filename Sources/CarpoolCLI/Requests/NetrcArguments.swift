@@ -82,6 +82,9 @@ struct NetrcLogins: Equatable {
     /// The most that a request may bring.
     private static let maximumCount = 64
 
+    /// Whether there is no login for any host of the request.
+    var isEmpty: Bool { entries.isEmpty }
+
     fileprivate mutating func add(_ login: Netrc.Login, at host: String) {
         entries.append(Entry(host: host, login: login))
     }

@@ -14,11 +14,25 @@ struct Outcome {
 
     /// Throws if the request failed.
     func check() throws(Failure) {
-        if let warning = record["warning"]?.string { Terminal.printError("carpool: warning: \(warning)") }
+        if let warning = record["warning"]?.string {
+            Terminal.printError("carpool: warning: \(warning)\(remedy(for: warning))")
+        }
         // An error status fails only the retry policy: the last response is printed like any other.
         let isRefused = record["outcome"]?["error"]?["name"]?.isString(Outcome.unacceptableStatus) ?? false
         guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw failure }
         try checkStatus()
+    }
+
+    /// The options that allow a scheme which the credential of the command line does not; empty for another warning.
+    /// Those of a session's credential are not on the command line.
+    private func remedy(for warning: String) -> String {
+        guard warning.hasSuffix("which the credential's schemes do not allow") else { return "" }
+        let isOfProxy = warning.contains(" the proxy offers ")
+        let isOwn = isOfProxy ? request.proxy.proxy != nil : request.credential.isGiven
+        guard isOwn else { return "" }
+        let schemes = isOfProxy ? request.proxy.schemes : request.credential.schemes
+        let options = isOfProxy ? "--proxy-" : "--"
+        return "; use \(options)\(schemes == ["digest"] ? "basic" : "digest") or \(options)anyauth"
     }
 
     /// Throws for an error status, with `--fail`.

@@ -5,14 +5,47 @@ extension Request {
     /// A warning for the request's owner, about a request that did not fail; `nil` for none.
     public var warning: String? { undecodedWarning ?? policyWarning ?? credentialWarning }
 
-    /// The warning that a credential was not used, because the server offers no scheme for it.
+    /// The warning that the server offers no scheme for a credential: whether the password was sent, and why it is of
+    /// no use.
     private var credentialWarning: String? {
-        guard error == nil, let offers = authentication?.unusedOffers, !offers.isEmpty,
-            response?.status == 401 || response?.status == 407
+        guard error == nil, let authentication, !authentication.unusedOffers.isEmpty,
+            let server = response.flatMap({ ChallengingServer(status: $0.status) })
         else { return nil }
-        let text = offers.map(SessionError.beginning).joined(separator: ", ")
-        return
-            "the credential was not used: the server offers \(text), and of these the credential allows none that is supported (basic, digest)"
+        let sent = authentication[server].sent.answer
+        let beginning =
+            switch sent {
+            case .basic?: "user and password were sent as basic;"
+            case .digest?: "the credential was used with digest;"
+            case nil: "the credential was not used:"
+            }
+        let allowed = sent?.credential.schemes ?? allowedSchemes(at: server)
+        let isNotAllowed = authentication.unusedOffers.contains { offer in
+            Request.scheme(ofOffer: offer).map { !allowed.contains($0) } ?? false
+        }
+        let reason =
+            isNotAllowed
+            ? "which the credential's schemes do not allow"
+            : "and of these the credential allows none that is supported (basic, digest)"
+        let offers = authentication.unusedOffers.map(SessionError.beginning).joined(separator: ", ")
+        return "\(beginning) the \(server == .proxy ? "proxy" : "server") offers \(offers), \(reason)"
+    }
+
+    /// The schemes of the credential for a server that was not sent.
+    private func allowedSchemes(at server: ChallengingServer) -> Set<PasswordCredential.Scheme> {
+        guard let sent = urlRequest else { return [] }
+        guard server == .origin else {
+            let names = sent.partition.proxy?.schemes.map(\.rawValue) ?? []
+            return Set(names.compactMap(PasswordCredential.Scheme.init))
+        }
+        let origin = sent.url.origin
+        let credential = parameters.credential(for: origin) ?? session.credentials.all(for: origin).first?.credential
+        return credential?.schemes ?? []
+    }
+
+    /// The scheme of a server's offer; `nil` if it is not supported.
+    private static func scheme(ofOffer offer: String) -> PasswordCredential.Scheme? {
+        guard offer.hasPrefix("digest with ") else { return PasswordCredential.Scheme(rawValue: offer) }
+        return DigestAlgorithm(name: String(offer.dropFirst("digest with ".count))).map { _ in .digest }
     }
 
     /// The warning that a body which was to be decoded is delivered still encoded.
