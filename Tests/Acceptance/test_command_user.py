@@ -100,3 +100,21 @@ def test_the_warning_of_a_proxy_names_its_options(run: Run, origin: ScriptedOrig
         b"the credential was not used: the proxy offers basic, which the credential's schemes do not allow; "
         b"use --proxy-basic or --proxy-anyauth\n"
     ) in done.stderr
+
+
+def test_the_doctor_says_what_is_sent_in_place_of_the_credential(run: Run, origin: ScriptedOrigin) -> None:
+    mine = ["-u", "ada:secret"]
+    for options, user, line in [
+        ([*mine], "", "user ada, basic, at once (command line)"),
+        ([*mine], "bob:other@", "user ada, basic, at once (command line)"),
+        ([], "bob:other@", "user and password of the URL, basic, at once"),
+        ([*mine, "-H", "Authorization: Bearer x"], "", "the field Authorization, which is sent as it is"),
+        (["-H", "Authorization: Bearer x"], "bob:other@", "the field Authorization, which is sent as it is"),
+    ]:
+        url = f"http://{user}{origin.url.removeprefix('http://')}/"
+        done = run("doctor", *options, url)
+        assert f"credential   {line}\n" in done.stdout.decode(), done
+        assert b"secret" not in done.stdout and b"bob" not in done.stdout and b"Bearer" not in done.stdout
+        run("get", *options, url)
+        expected = "ada:secret" if "ada" in line else "bob:other" if "URL" in line else "Bearer x"
+        assert identity(origin) == expected

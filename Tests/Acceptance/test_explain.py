@@ -37,7 +37,7 @@ def test_the_defaults(client: carpool.Client) -> None:
         "client_certificate": {"source": "default", "certificate": None},
         "host": {"source": "default", "value": "api.example"},
         "addresses": {"source": "default", "host": "api.example", "port": 443},
-        "credential": {"source": "default"},
+        "credential": {"source": "default", "in_url": True},
         "cookies": {"source": "default", "names": []},
         "proxy": {"source": "default"},
         "pool": {"settings": [], "connections": 0, "idle": 0},

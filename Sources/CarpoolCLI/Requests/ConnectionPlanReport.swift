@@ -89,6 +89,12 @@ struct ConnectionPlanReport {
 
     private mutating func addCredential() {
         let credential = plan["credential"]
+        if credential?["own_field"]?.bool == true {
+            return add("credential", "the field Authorization, which is sent as it is")
+        }
+        if credential?["in_url"]?.bool == true {
+            return add("credential", "user and password of the URL, basic, at once")
+        }
         if let spaces = credential?["spaces"] {
             for index in 0..<spaces.count { spaces[index: index].map { addCredential(of: $0) } }
             return

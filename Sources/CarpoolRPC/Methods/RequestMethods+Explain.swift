@@ -108,6 +108,12 @@ extension RequestMethods {
             The credentials of the session for the origin, at most 8 of them; the first one that has the challenge's realm is \
             used. `credentials.list` returns all.
             """),
+        .optional(
+            "own_field", .constant(true),
+            "The request has a field `Authorization`, which is sent in place of the credential."),
+        .optional(
+            "in_url", .constant(true),
+            "The URL has a user or a password, which are sent by Basic in place of the credential."),
     ])
 
     private static let cookies = JSONSchema.answer([

@@ -75,6 +75,12 @@ struct ConnectionPlanWriter {
             for entry in entries.prefix(ConnectionPlanWriter.shownSpaces) { CredentialWriter.write(entry, to: &writer) }
             writer.endArray()
         }
+        if plan.request.fields.contains(where: { $0.isNamed("authorization") }) {
+            writer.member("own_field", true)
+        } else if plan.request.url.userInformation != nil {
+            // Without the user, which is a token in the URLs of some servers.
+            writer.member("in_url", true)
+        }
         writer.endObject()
     }
 
