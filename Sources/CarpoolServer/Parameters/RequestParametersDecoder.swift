@@ -125,7 +125,7 @@ struct RequestParametersDecoder {
         if let proxy = source[.proxy] {
             let settings = try ProxyReader(passwords: PasswordReader(files: files, client: client))
                 .settings(proxy, path: "\(path).proxy")
-            // An environment without a proxy is no wish for none.
+            // An environment without a proxy does not turn off that of the session.
             if settings != nil || proxy["environment"]?.bool != true { options.proxy.set(.some(settings)) }
         }
         if let addresses = source[.addresses] {

@@ -63,7 +63,7 @@ public struct AuthenticationChallenge: Equatable, Sendable {
 }
 
 extension AuthenticationChallenge.Method {
-    /// The method of an authentication scheme, whatever the case of its name.
+    /// The method of an authentication scheme, in upper or lower case.
     init?(_ scheme: String) {
         switch scheme {
         case "basic": self = .basic

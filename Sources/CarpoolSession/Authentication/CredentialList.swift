@@ -17,7 +17,7 @@ public final class CredentialList: Hashable, Sendable {
             self.credential = credential
         }
 
-        /// Whether the credential is for a server. The address of a link-local host says nothing without its zone.
+        /// Whether the credential is for a server. A link-local address is a host only together with its zone.
         func isFor(_ origin: Origin) -> Bool { host == nil || host == origin.host && origin.zone == nil }
     }
 

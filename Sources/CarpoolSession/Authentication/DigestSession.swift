@@ -162,8 +162,8 @@ final class DigestSession {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Makes texts of which none is the same: a random one, and a number behind it. A server that knows the first could
-    /// guess the others, which tells it nothing of the password that the answer does not.
+    /// Makes different texts: a random beginning with a number behind it. A server that knows one can guess the next,
+    /// but it cannot compute tables of passwords before it knows the beginning.
     private static func clientNonces() -> () -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let beginning = hexadecimal(random.next() as UInt64, digits: 16)

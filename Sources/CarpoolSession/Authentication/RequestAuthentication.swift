@@ -60,7 +60,7 @@ final class RequestAuthentication {
     private var proxy = Progress()
     /// The hops that were challenged, which are no redirects.
     var challengedHops = 0
-    /// What the last server that asked has offered to a credential that can use nothing of it; empty otherwise.
+    /// The schemes that the last server has offered, if the credential can use none of them; otherwise empty.
     var unusedOffers: [String] = []
     /// How often the decider was asked.
     var questions = 0

@@ -52,7 +52,7 @@ public struct SessionCredentials {
         entries.firstIndex { $0.space == space }.map { entries.remove(at: $0) }
     }
 
-    /// The entries for an origin, whatever their realm is, the most specific first.
+    /// The entries for an origin with all their realms, the most specific first.
     func all(for origin: Origin) -> [Entry] { entries.filter { $0.space.contains(origin) } }
 
     /// The most specific entry for a realm of an origin.

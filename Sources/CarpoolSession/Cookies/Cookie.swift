@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 internal import Glibc
 
-/// An HTTP cookie (RFC 6265bis, section 5.6). An immutable object, because jars and lists hand it on often.
+/// An HTTP cookie (RFC 6265bis, section 5.6). An immutable object, because jars and lists copy it often.
 public final class Cookie: Equatable, Sendable {
     /// Which requests of other sites a browser sends it with. Stored and exported; every request here is one that its
     /// user has made, so that it restricts nothing.
