@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import carpool
 import pytest
 from harness.daemon import CARPOOL, ROOT, environment
 from harness.waiting import PATIENCE_SECONDS
@@ -87,6 +88,13 @@ def test_the_tests_that_compatibility_names_exist() -> None:
 def test_every_id_of_compatibility_stands_once() -> None:
     ids = re.findall(r"^\| ([A-Z]{2}-\d\d) \|", (ROOT / "docs/compatibility.md").read_text(), re.MULTILINE)
     assert len(ids) == len(set(ids)) > 0
+
+
+def test_the_page_of_python_has_every_exception() -> None:
+    page = (ROOT / "docs/python.md").read_text()
+    names = {name for name in carpool.__all__ if issubclass(getattr(carpool, name), Exception)}
+    assert len(names) > 20
+    assert {name for name in names if f"`{name}`" not in page} == set()
 
 
 def test_the_page_of_limits_has_every_range() -> None:

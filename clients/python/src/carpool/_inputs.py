@@ -117,8 +117,8 @@ class PythonOptions(TypedDict, total=False):
     """
     proxies: Mapping[str, str | None] | None
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of
-    the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them. `proxy` says more; an
-    empty one is no proxy.
+    the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them; `{}` changes nothing.
+    `proxy` says more; `proxy={}` and `{"all": None}` are no proxy.
     """
     retry: bool | int | RetryPolicy | None
     """True for a retry policy with every default, a number for its limit, or its members."""
