@@ -90,6 +90,14 @@ def test_every_id_of_compatibility_stands_once() -> None:
     assert len(ids) == len(set(ids)) > 0
 
 
+def test_the_page_of_doctor_has_every_line(place: dict[str, str], origin: ScriptedOrigin) -> None:
+    done = subprocess.run(
+        [CARPOOL, "doctor", origin.url], check=True, env=place, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
+    rows = set(re.findall(r"^\| `([a-z]+)` \|", (ROOT / "docs/cli/doctor.md").read_text(), re.MULTILINE))
+    assert {line.split()[0] for line in done.stdout.splitlines()} <= rows
+
+
 def test_the_page_of_python_has_every_exception() -> None:
     page = (ROOT / "docs/python.md").read_text()
     names = {name for name in carpool.__all__ if issubclass(getattr(carpool, name), Exception)}
