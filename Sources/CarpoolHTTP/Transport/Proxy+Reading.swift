@@ -48,6 +48,10 @@ extension Proxy {
             self.host = host
             port = parts[CURLUPART_PORT].flatMap { UInt16($0) } ?? (kind == .https ? 443 : 1_080)
             credential = try Address.credential(of: parts)
+            // Basic has a colon between the two (RFC 7617, section 2).
+            guard kind.isSOCKS || credential?.user.utf8.contains(UInt8(ascii: ":")) != true else {
+                throw Refusal(message: "the user name of an HTTP proxy has no colon")
+            }
         }
 
         private static func credential(of parts: borrowing URLParts) throws(Refusal) -> Credential? {

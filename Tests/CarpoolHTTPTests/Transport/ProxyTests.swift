@@ -23,6 +23,8 @@ struct ProxyTests {
         #expect(address.credential == Proxy.Credential(user: "DOMAIN\\ada", password: "p@ss:wé"))
         #expect(try Proxy.Address("ada@proxy").credential == Proxy.Credential(user: "ada", password: ""))
         #expect(try Proxy.Address("proxy").credential == nil)
+        #expect(throws: Proxy.Refusal.self) { try Proxy.Address("http://a%3Ab:c@proxy") }
+        #expect(try Proxy.Address("socks5://a%3Ab:c@proxy").credential?.user == "a:b")
         let proxy = Proxy(
             kind: address.kind, host: address.host, port: address.port, credential: address.credential)
         #expect(proxy.description == "http://proxy:3128")
