@@ -13,7 +13,7 @@ from typing import Any
 
 import carpool
 import pytest
-from harness import faults
+from harness import faults, leaks
 from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
 from harness.link import Link
@@ -146,6 +146,8 @@ def link() -> Iterator[Link]:
 def start(directory: Path) -> Iterator[StartDaemon]:
     """Start daemons with arguments, configuration or variables of the test's own."""
     with contextlib.ExitStack() as started:
+        # Called last, when all have ended.
+        started.callback(leaks.check, directory)
 
         def begin(*arguments: str, **settings: Any) -> Daemon:
             daemon = Daemon(directory, arguments, **settings)

@@ -127,18 +127,18 @@ def test_python_has_the_arguments_of_requests_and_the_environment(
 ) -> None:
     good = f"http://127.0.0.1:{squid.plain}"
     with daemon.client() as client:
-        client.get(f"{origin.url}/python-1", proxies={"http": good})
+        client.get(f"{origin.url}/of-requests-1", proxies={"http": good})
         monkeypatch.setenv("http_proxy", good)
-        client.get(f"{origin.url}/python-2")
-        client.get(f"{origin.url}/python-3", proxies={})
-        client.get(f"{origin.url}/python-direct", proxy={})
-        client.get(f"{origin.url}/python-direct", proxies={"all": None})
-        client.get(f"{origin.url}/python-direct", proxies={"http": None})
+        client.get(f"{origin.url}/of-requests-2")
+        client.get(f"{origin.url}/of-requests-3", proxies={})
+        client.get(f"{origin.url}/of-requests-direct", proxy={})
+        client.get(f"{origin.url}/of-requests-direct", proxies={"all": None})
+        client.get(f"{origin.url}/of-requests-direct", proxies={"http": None})
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        client.get(f"{origin.url}/python-direct")
+        client.get(f"{origin.url}/of-requests-direct")
         monkeypatch.setenv("no_proxy", "")
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         with pytest.raises(carpool.ProxyError):
             client.get(origin.url)
-    assert len(squid.log("/python-", 3)) == 3
+    assert len(squid.log("/of-requests-", 3)) == 3
     assert len(origin.received(7)) == 7
