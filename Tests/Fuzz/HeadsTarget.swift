@@ -41,9 +41,22 @@ enum HeadsTarget {
         require(isSafe && name.utf8.count <= 255, "a file would be named \(name)")
     }
 
+    /// A cookie that is stored can be sent, and is the same after it was written to a file.
+    private static func checkCookie(_ value: String) {
+        guard let url = try? HTTPURL("https://www.example.com/a/b"),
+            let cookie = SetCookie(value.utf8, at: 1_700_000_000)?.cookie(from: CookieTarget(url))
+        else { return }
+        require(cookie.problem == nil, "a cookie that cannot be stored")
+        require(CookieField.field([cookie]) != nil, "a cookie that cannot be sent")
+        let read = try? NetscapeCookies.read(NetscapeCookies.line(cookie), for: nil)
+        let isSame = read?.count == 1 && read?[0].hasIdentity(of: cookie) == true && read?[0].value == cookie.value
+        require(isSame, "another cookie after it was written")
+    }
+
     /// Values of fields that a request goes by.
     private static func checkReaders(_ value: String) {
-        _ = ChallengeList.parse(value)
+        require(ChallengeList.parse(value.utf8).count <= 16, "more challenges than are answered")
+        checkCookie(value)
         _ = ContentRange(value)
         _ = HTTPDate.seconds(value, now: 1_700_000_000)
         if let delay = RetryAfter.milliseconds(value, now: 1_700_000_000) { require(delay >= 0, "a delay of \(delay)") }
