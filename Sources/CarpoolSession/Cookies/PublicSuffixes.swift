@@ -20,9 +20,8 @@ public enum PublicSuffixes {
     /// The shortest domain above a host that is not a public suffix, such as `example.co.uk`; the host itself if there
     /// is none.
     static func registrableDomain(of host: String) -> String {
-        guard !Cookie.isAddress(host), let list = list.list, let domain = psl_registrable_domain(list, host) else {
-            return host
-        }
-        return String(cString: domain)
+        guard !Cookie.isAddress(host), let list = list.list else { return host }
+        // The result points into the text that was passed, so it is copied before that ends.
+        return host.withCString { text in psl_registrable_domain(list, text).map { String(cString: $0) } } ?? host
     }
 }
