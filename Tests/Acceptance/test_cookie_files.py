@@ -86,3 +86,60 @@ def test_a_declared_session_has_cookies(start: StartDaemon, origin: ScriptedOrig
         for session, expected in (("default", ""), ("api", "api=1")):
             perform(wire, origin.url, session=session)
             assert sent(origin) == expected
+
+
+def test_a_declared_session_whose_file_cannot_be_read_has_an_empty_jar(
+    start: StartDaemon, origin: ScriptedOrigin
+) -> None:
+    """The daemon starts, and the log names the file."""
+    config = declaring(api={"cookies": {"persistent": True}})
+    daemon = start(config=config)
+    daemon.stop()
+    folder = next(daemon.directory.rglob("cookies*"))
+    file = folder / f"{os.getuid()}.api.txt"
+    file.write_text("h.test\tFALSE\t/\tFALSE\t4000000000\ta\tb\n" * 3_001)
+    daemon = start(config=config)
+    assert "cookies not read" in daemon.log.read_text()
+    with daemon.wire() as wire:
+        assert wire.call("cookies.list", session="api")["cookies"] == []
+        perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+    daemon.stop()
+    assert file.read_text().count("\n") == 2
+
+
+def test_a_write_that_failed_is_repeated_at_the_end(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start()
+    folder = next(daemon.directory.rglob("cookies*"))
+    # In place of the new file, which can then be neither made nor removed.
+    obstacle = folder / f"{os.getuid()}.api.txt.new"
+    obstacle.mkdir()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration={"cookies": {"persistent": True}})
+        perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+        assert eventually(lambda: "cookies not stored" in daemon.log.read_text())
+        obstacle.rmdir()
+    daemon.stop()
+    assert "\ta\t1\n" in (folder / f"{os.getuid()}.api.txt").read_text()
+
+
+def test_a_change_just_before_the_end_is_written(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="api", configuration={"cookies": {"persistent": True}})
+        perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+    daemon.stop()
+    assert "\ta\t1\n" in next(daemon.directory.rglob("cookies*/*.txt")).read_text()
+
+
+def test_a_user_has_256_files(start: StartDaemon, wire: Wire, daemon: Daemon) -> None:
+    """Also if the sessions were created before there were files."""
+    folder = next(daemon.directory.rglob("cookies*"))
+    wire.call("session.create", name="late", configuration={"cookies": {"persistent": True}})
+    for number in range(256):
+        (folder / f"{os.getuid()}.n{number}.txt").write_text("")
+    error = refused(wire, "session.create", name="new", configuration={"cookies": {"persistent": True}})
+    assert place(error) == "params.configuration.cookies.persistent"
+    cookie = {"name": "a", "value": "1", "domain": "h.test", "expires": 4_000_000_000}
+    wire.call("cookies.set", session="late", cookies=[cookie])
+    assert eventually(lambda: "cookies not stored" in daemon.log.read_text())
+    assert not (folder / f"{os.getuid()}.late.txt").exists()

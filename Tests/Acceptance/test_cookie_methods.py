@@ -66,7 +66,7 @@ def test_pages_of_cookies_have_each_of_them_once(wire: Wire) -> None:
         ({"name": "", "value": "", "domain": "h.test"}, "name"),
         ({"name": "a", "value": "x" * 4_096, "domain": "h.test"}, "value"),
         ({"name": "a", "value": " b", "domain": "h.test"}, "value"),
-        ({"name": "a", "value": "b", "domain": "co.uk"}, "domain"),
+        ({"name": "a", "value": "b", "domain": "co.uk", "host_only": False}, "domain"),
         ({"name": "a", "value": "b", "domain": "h.test/x"}, "domain"),
         ({"name": "a", "value": "b", "domain": ""}, "domain"),
         ({"name": "a", "value": "b", "domain": "h.test", "path": "x"}, "path"),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +18,7 @@ from harness.cookies import SECRET, exported, jar, perform, place, sent, setting
 from harness.daemon import Daemon
 from harness.declared import refused
 from harness.users import NOBODY, as_root, wire_as
+from harness.waiting import join
 from harness.wire import Wire
 from origins.httpbin import Httpbin
 from origins.scripted import Exchange, ScriptedOrigin
@@ -280,3 +286,60 @@ def test_a_hostile_origin_costs_its_own_jar_alone(wire: Wire, origin: ScriptedOr
     for number in range(5):
         perform(wire, origin.on(f"/many{number}", many), session=session)
     assert len(exported(wire)) == 50
+
+
+def test_a_secure_cookie_of_this_machine_is_sent_to_no_proxy(
+    wire: Wire, origin: ScriptedOrigin, other: ScriptedOrigin
+) -> None:
+    """`localhost` is this machine only if the connection goes there."""
+    session = jar(wire)
+    perform(wire, setting(origin, "/set", "a=1; Secure; Path=/", "b=2; Path=/"), session=session)
+    perform(wire, origin.url, session=session)
+    assert sent(origin) == "a=1; b=2"
+    perform(wire, origin.url, session=session, proxy=other.url)
+    assert sent(other) == "b=2"
+    perform(wire, origin.url, session=session, addresses={"connect_to": [f"::127.0.0.1:{other.port}"]})
+    assert sent(other) == "b=2"
+
+
+def test_a_session_s_jar_is_not_used_over_unix_sockets(wire: Wire, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """Different servers have the same host there."""
+    session = jar(wire)
+    wire.call("cookies.set", session=session, cookies=[{"name": "a", "value": "1", "domain": "localhost"}])
+    with answering_on(tmp_path / "service") as heads:
+        addresses = {"unix_socket": str(tmp_path / "service")}
+        own = {"set": [{"name": "own", "value": "2"}]}
+        perform(wire, "http://localhost/", session=session, addresses=addresses)
+        perform(wire, "http://localhost/", session=session, addresses=addresses, cookies=own)
+    assert ["Cookie" in head for head in heads] == [False, True]
+    assert [cookie["name"] for cookie in exported(wire)] == ["a"]
+    plan = wire.call("request.explain", url="http://localhost/", session=session, addresses=addresses)
+    assert plan["cookies"]["names"] == []
+
+
+@contextlib.contextmanager
+def answering_on(path: Path) -> Iterator[list[str]]:
+    """Set a cookie in each answer on a Unix socket; the heads of the requests are in the list."""
+    heads: list[str] = []
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection, connection.makefile("rb") as stream:
+                    heads.append("".join(iter(lambda: stream.readline().decode(), "\r\n")))
+                    connection.sendall(
+                        b"HTTP/1.1 200 OK\r\nSet-Cookie: theirs=1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+                    )
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield heads
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        join([thread])

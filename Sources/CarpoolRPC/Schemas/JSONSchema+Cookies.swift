@@ -56,7 +56,9 @@ extension JSONSchema {
                 mayLackDomain
                     ? .optional("domain", .string(maxBytes: 255), domain, otherwise: "the origin of the URL")
                     : .required("domain", .string(maxBytes: 255), domain),
-                .optional("host_only", .boolean, "Whether it is for the host alone.", default: "false"),
+                .optional(
+                    "host_only", .boolean, "Whether it is for the host alone.",
+                    otherwise: "false; true for a public suffix such as `localhost`"),
                 .optional("path", .string(maxBytes: 1_024), "The path, with those below it.", default: "\"/\""),
                 .optional(
                     "expires", .oneOf(.integer(0...253_402_300_799), .null),

@@ -72,8 +72,9 @@ enum CookieReader {
         let written = json["domain"]?.string
         guard written != nil || target != nil else { return nil }
         let domain = try written.map { text throws(RPCError) in try self.domain(text, path: "\(path).domain") }
-        let isHostOnly = domain == nil || json["host_only"]?.bool ?? false
-        if let domain, !isHostOnly, PublicSuffixes.contains(domain) {
+        let isSuffix = domain.map(PublicSuffixes.contains) ?? false
+        let isHostOnly = domain == nil || json["host_only"]?.bool ?? isSuffix
+        if let domain, isSuffix, !isHostOnly {
             throw .invalidParams(
                 path: "\(path).domain", message: "\(domain) is a public suffix, and below it are hosts of others",
                 expected: "a domain of one owner, or host_only true")

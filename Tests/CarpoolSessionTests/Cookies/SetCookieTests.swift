@@ -136,7 +136,7 @@ struct SetCookieTests {
         #expect(cookie.expires == SetCookieTests.now + seconds)
     }
 
-    @Test("SameSite is stored, whatever its case", arguments: ["strict", "LAX", "None"])
+    @Test("SameSite is stored, in upper or lower case", arguments: ["strict", "LAX", "None"])
     func sameSite(_ value: String) {
         let found = SetCookie("a=b; SameSite=\(value)".utf8, at: 0)?.sameSite
         #expect(found?.rawValue.lowercased() == value.lowercased())
