@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The head of a response: status, version and the fields as received.
-public struct ResponseHead {
+public struct ResponseHead: Sendable {
     /// The status code, 200 to 999.
     public let status: Int
     /// `http/1.0`, `http/1.1` or `h2`.
@@ -10,17 +10,21 @@ public struct ResponseHead {
     public let fields: FieldBlock
     /// Whether the fields were dropped.
     public let isTruncated: Bool
+    /// Whether it comes from a store: then its fields were carried out before, such as `Set-Cookie`.
+    public let isStored: Bool
 
     /// Makes a head from its parts.
-    public init(status: Int, httpVersion: String, fields: FieldBlock) {
+    public init(status: Int, httpVersion: String, fields: FieldBlock, isStored: Bool = false) {
         self.status = status
         self.httpVersion = httpVersion
         self.fields = fields
+        self.isStored = isStored
         isTruncated = false
     }
 
     private init(truncating head: ResponseHead) {
         (status, httpVersion, fields, isTruncated) = (head.status, head.httpVersion, FieldBlock(), true)
+        isStored = head.isStored
     }
 
     /// The same head without its fields, for one that is kept without need for them.
@@ -29,10 +33,10 @@ public struct ResponseHead {
 
 /// The fields of a head, stored as one block of bytes: most are only copied to the client, so a `String` is made only
 /// on demand.
-public struct FieldBlock {
+public struct FieldBlock: Sendable {
     /// The position of a field. Offsets of 32 bits, because a head of short lines has very many: the transport
     /// accepts 300,000 bytes of it.
-    private struct Entry {
+    private struct Entry: Sendable {
         var nameStart: UInt32
         var nameEnd: UInt32
         var valueStart: UInt32

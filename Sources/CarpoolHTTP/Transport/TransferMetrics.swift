@@ -53,6 +53,8 @@ public struct TransferMetrics: Sendable {
     public var responseBodyBytes: Int64 = 0
     /// Bytes of the response's body as passed to the delegate.
     public var decodedBodyBytes: Int64 = 0
+    /// What the cache did for the hop; `nil` without a cache.
+    public var cache: CacheOutcome?
 
     /// Makes an empty record.
     public init() {}

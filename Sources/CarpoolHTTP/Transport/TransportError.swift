@@ -90,6 +90,8 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
         /// The queue is full.
         public static let resourceUnavailable = Code(rawValue: "resource_unavailable")
+        /// A stored response is damaged.
+        public static let storedBodyIsDamaged = Code(rawValue: "cache.corrupt")
         /// Any other error; the message says more.
         public static let unknown = Code(rawValue: "unknown")
     }

@@ -41,6 +41,8 @@ public struct TransportRequest {
     /// Maximum ratio of decoded to encoded bytes, once more than 1 MiB is decoded; beyond it the transfer fails as a
     /// decompression bomb.
     public var maximumDecodingRatio = 200
+    /// How it uses stored responses; `nil` if it does not. Only a transport with a cache reads it.
+    public var cache: CacheUse?
 
     /// The value of `Accept-Encoding` of a request whose content is decoded, unless it has such a field of its own;
     /// zstd is decoded too if a server sends it unasked.

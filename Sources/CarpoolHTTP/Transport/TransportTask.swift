@@ -12,6 +12,9 @@ public protocol TransportTask: AnyObject {
     /// Bytes of the request's body sent since its beginning; 0 again when the body is sent again from its first byte.
     var bodyPosition: Int64 { get }
 
+    /// Whether the network is needed to complete it; false if a stored response is served.
+    var needsNetwork: Bool { get }
+
     /// Cancels the task: it completes soon with ``TransportError/Code/cancelled``.
     func cancel()
 
@@ -26,4 +29,9 @@ public protocol TransportTask: AnyObject {
     /// Changes the priority with which the task waits for its turn, after the tasks of its client that have that
     /// priority already. Does nothing once it has been started.
     func setPriority(_ priority: TransferPriority)
+}
+
+extension TransportTask {
+    /// True.
+    public var needsNetwork: Bool { true }
 }

@@ -1,9 +1,9 @@
 internal import CTLS
 
 /// SHA-256 of bytes.
-enum SHA256Digest {
+public enum SHA256Digest {
     /// The 32 bytes of the hash.
-    static func bytes(of bytes: [UInt8]) -> [UInt8] {
+    public static func bytes(of bytes: [UInt8]) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0
         EVP_Digest(bytes, bytes.count, &hash, &length, EVP_sha256(), nil)
