@@ -42,6 +42,7 @@ let package = Package(
         .target(
             name: "CarpoolHTTP", dependencies: ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
             swiftSettings: settings),
+        .target(name: "CarpoolCache", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
@@ -79,6 +80,9 @@ let package = Package(
         .testTarget(name: "CarpoolJSONTests", dependencies: ["CarpoolJSON"], swiftSettings: settings),
         .testTarget(name: "CarpoolRPCTests", dependencies: ["CarpoolRPC", "CarpoolJSON"], swiftSettings: settings),
         .testTarget(name: "CarpoolHTTPTests", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolCacheTests", dependencies: ["CarpoolCache", "CarpoolHTTP", "CarpoolSystem"],
+            swiftSettings: settings),
         .testTarget(
             name: "CarpoolReachabilityTests", dependencies: ["CarpoolReachability", "CarpoolSystem"],
             swiftSettings: settings),

@@ -8,6 +8,7 @@ private let floors: [String: Set<String>] = [
     "CarpoolJSON": ["CJansson"],
     // floor 2: domains
     "CarpoolHTTP": ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
+    "CarpoolCache": ["CarpoolHTTP", "CarpoolSystem"],
     "CarpoolSession": ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
     "CarpoolReachability": ["CLinux", "CarpoolSystem"],
     "CarpoolRPC": ["CarpoolJSON"],

@@ -30,6 +30,14 @@ let rooms: [String: [String: [String: String]]] = [
         ],
         "Terminal": [:],
     ],
+    "CarpoolCache": [
+        "Entries": [:],
+        "Headers": [:],
+        "Policy": [
+            "Entries": "the rules decide about stored responses",
+            "Headers": "the rules read the fields of requests and responses",
+        ],
+    ],
     "CarpoolHTTP": [
         "Bodies": ["Transport": "reads a BodyFile ahead for a BodyReading"],
         "Curl": [
