@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPublicSuffix", providers: [.apt(["libpsl-dev"])]),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
         // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could
         // stand.
@@ -42,7 +43,8 @@ let package = Package(
         .target(
             name: "CarpoolHTTP", dependencies: ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
             swiftSettings: settings),
-        .target(name: "CarpoolCache", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
+        .target(
+            name: "CarpoolCache", dependencies: ["CSQLite", "CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],

@@ -31,11 +31,17 @@ let rooms: [String: [String: [String: String]]] = [
         "Terminal": [:],
     ],
     "CarpoolCache": [
+        "Disk": ["Entries": "the rows of the index become entries"],
         "Entries": [:],
         "Headers": [:],
         "Policy": [
             "Entries": "the rules decide about stored responses",
             "Headers": "the rules read the fields of requests and responses",
+        ],
+        "Stores": [
+            "Disk": "a store has its part on disk",
+            "Entries": "what is stored",
+            "Policy": "lists say how long a response is fresh",
         ],
     ],
     "CarpoolHTTP": [

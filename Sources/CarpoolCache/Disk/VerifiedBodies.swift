@@ -1,0 +1,40 @@
+internal import Glibc
+internal import Synchronization
+
+/// The body files whose bytes were compared with their checksum in this run, as they were then. A file that was linked
+/// to another name may be changed through that name: then it is compared again.
+final class VerifiedBodies: Sendable {
+    /// What changes when a file is written to.
+    private struct Stamp: Equatable {
+        let number: UInt
+        let size: Int
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    private let stamps = Mutex<[Int64: Stamp]>([:])
+    private static let maximum = 4_096
+
+    /// Whether an open file is as it was when it was compared.
+    func contains(_ id: Int64, _ descriptor: Int32) -> Bool {
+        guard let stamp = VerifiedBodies.stamp(of: descriptor) else { return false }
+        return stamps.withLock { $0[id] == stamp }
+    }
+
+    /// Notes that the bytes of an open file are right.
+    func insert(_ id: Int64, _ descriptor: Int32) {
+        guard let stamp = VerifiedBodies.stamp(of: descriptor) else { return }
+        stamps.withLock { stamps in
+            if stamps.count >= VerifiedBodies.maximum { stamps = [:] }
+            stamps[id] = stamp
+        }
+    }
+
+    private static func stamp(of descriptor: Int32) -> Stamp? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        return Stamp(
+            number: UInt(status.st_ino), size: Int(status.st_size), seconds: Int(status.st_mtim.tv_sec),
+            nanoseconds: Int(status.st_mtim.tv_nsec))
+    }
+}

@@ -1,0 +1,180 @@
+public import CarpoolHTTP
+public import CarpoolSystem
+
+/// All stores of a process, by name. A store is made when a request first uses it.
+public final class CacheStores {
+    /// Where stores are on disk.
+    public struct Place {
+        let worker: Worker
+        let maximumBytes: Int
+        let folder: (CacheStoreName) -> String
+
+        /// Makes a place.
+        /// - Parameters:
+        ///   - worker: reads and writes the files.
+        ///   - maximumBytes: the most bytes of all stores.
+        ///   - folder: the path of the folder of a store, which is made if it is missing.
+        public init(worker: Worker, maximumBytes: Int, folder: @escaping (CacheStoreName) -> String) {
+            self.worker = worker
+            self.maximumBytes = maximumBytes
+            self.folder = folder
+        }
+    }
+
+    private var stores: [CacheStoreName: ResponseStore] = [:]
+    /// The store of the requests that came last.
+    private var last: (use: CacheUse, store: ResponseStore)?
+    private let ledger: MemoryLedger
+    private let evictions: EvictionReports
+    /// The loop that they belong to.
+    public let loop: EventLoop
+    private let place: Place?
+    /// How many earlier stores of a name still close their folder.
+    private var closing: [CacheStoreName: Int] = [:]
+    /// Receives what happens in the stores; not retained.
+    public weak var observer: (any CacheObserver)? {
+        didSet { for store in stores.values { store.observer = observer } }
+    }
+
+    /// Makes stores.
+    /// - Parameters:
+    ///   - memoryBytes: the most bytes of responses in memory, of all stores.
+    ///   - place: where those on disk are; `nil` for none on disk.
+    public init(loop: EventLoop, memoryBytes: Int = 16_777_216, place: Place? = nil) {
+        self.loop = loop
+        self.place = place
+        ledger = MemoryLedger(maximumBytes: memoryBytes)
+        evictions = EvictionReports(loop: loop)
+    }
+
+    // MARK: Stores
+
+    /// Opens the store of a session, so that it is ready for the first request. One that has other settings ends, such
+    /// as that of a session of this name before.
+    public func prepare(for use: CacheUse) {
+        let name = use.values.store
+        if let known = stores[name], !known.isProvisional, known.settings != use.values.settings {
+            end(name, removing: false)
+        }
+        _ = store(for: use)
+    }
+
+    /// The settings of a store; `nil` if no session has used it in this run.
+    public func settings(of name: CacheStoreName) -> CacheSettings? {
+        stores[name].flatMap { $0.isProvisional ? nil : $0.settings }
+    }
+
+    /// Opens stores of earlier runs that are on disk, so that they can be listed and purged.
+    public func open(_ names: [CacheStoreName]) {
+        guard let place else { return }
+        var settings = CacheSettings()
+        settings.diskBytes = place.maximumBytes
+        for name in names where stores[name] == nil { _ = make(name, settings, isProvisional: true) }
+    }
+
+    /// The names of the stores of a user, in order.
+    public func names(of user: UInt32?) -> [CacheStoreName] { all(of: user).map(\.name) }
+
+    /// The store of a request, which is made with the settings of the first.
+    func store(for use: CacheUse) -> ResponseStore {
+        if let last, last.use === use { return last.store }
+        let (name, settings) = (use.values.store, use.values.settings)
+        let store = stores[name] ?? make(name, settings, isProvisional: false)
+        if store.isProvisional {
+            store.adopt(settings)
+            shareDisk()
+        }
+        last = (use, store)
+        return store
+    }
+
+    private func make(
+        _ name: CacheStoreName, _ settings: CacheSettings, isProvisional: Bool
+    ) -> ResponseStore {
+        let store = ResponseStore(
+            name, settings: settings, isProvisional: isProvisional, ledger: ledger, disk: disk(name, settings))
+        store.observer = observer
+        store.memory.onEviction = { [evictions, weak store] record in
+            guard let store else { return }
+            let lost = record.entries.count { !$0.isOnDisk }
+            store.counters.evicted += lost
+            if lost > 0 { evictions.add(lost, record.countedBytes, of: store) }
+        }
+        stores[name] = store
+        shareDisk()
+        return store
+    }
+
+    private func disk(_ name: CacheStoreName, _ settings: CacheSettings) -> DiskStore? {
+        guard let place, settings.diskBytes > 0, place.maximumBytes > 0 else { return nil }
+        let share = WorkerShare(user: name.user ?? .max, client: "cache")
+        let disk = DiskStore(
+            folder: place.folder(name), maximumBytes: settings.diskBytes, loop: loop,
+            work: WorkerAccess(place.worker, share: share)
+        ) { [weak self] event in
+            if let store = self?.stores[name] { store.didReport(event) }
+        }
+        if closing[name] == nil { disk.open() }
+        return disk
+    }
+
+    /// Divides the disk among the stores, if they would take more than there may be.
+    private func shareDisk() {
+        guard let place else { return }
+        // Those of earlier runs keep what they have until a session uses them.
+        let all = stores.values.filter { $0.disk != nil && !$0.isProvisional }
+        let wanted = all.reduce(0) { $0 &+ $1.settings.diskBytes }
+        for store in all {
+            let share =
+                wanted <= place.maximumBytes
+                ? store.settings.diskBytes
+                : Int(Double(store.settings.diskBytes) / Double(wanted) * Double(place.maximumBytes))
+            if store.disk?.maximumBytes != share { store.disk?.maximumBytes = share }
+        }
+    }
+
+    /// The store of a name; `nil` if no request has used it.
+    func known(_ name: CacheStoreName) -> ResponseStore? { stores[name] }
+
+    /// The stores of a user, in order of their names.
+    func all(of user: UInt32?) -> [ResponseStore] {
+        stores.values.filter { $0.name.user == user }.sorted {
+            ($0.name.name, $0.name.isShared ? 1 : 0) < ($1.name.name, $1.name.isShared ? 1 : 0)
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends the store of a session that is over. What is on disk stays for the next store of the name, unless the
+    /// responses are removed.
+    public func end(_ name: CacheStoreName, removing: Bool) {
+        guard let store = stores[name] else { return }
+        last = nil
+        stores[name] = nil
+        store.forget()
+        guard let disk = store.disk else { return }
+        // The next store of the name opens the folder when this one has closed it.
+        closing[name, default: 0] += 1
+        let close = { [self] in
+            disk.close { [self] in
+                let left = (closing[name] ?? 1) - 1
+                closing[name] = left > 0 ? left : nil
+                if left == 0 { stores[name]?.disk?.open() }
+            }
+        }
+        if removing { disk.purge(.all) { _ in close() } } else { close() }
+    }
+
+    /// Writes what waits to be written, and closes the stores on disk.
+    public func close(then: @escaping () -> Void) {
+        let open = stores.values.compactMap(\.disk)
+        var left = open.count
+        guard left > 0 else { return then() }
+        for disk in open {
+            disk.close {
+                left -= 1
+                if left == 0 { then() }
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+internal import CarpoolHTTP
+
+/// The stored responses of one name: in memory, and on disk if its settings say so.
+final class ResponseStore {
+    let name: CacheStoreName
+    private(set) var settings: CacheSettings
+    /// Whether no session has used the store in this run, so that its settings are not known.
+    private(set) var isProvisional: Bool
+    /// Recognises credentials and other values of fields again: with the key of the disk also in a later run.
+    var hash: KeyedHash { disk?.credentialHash ?? ownHash }
+    private let ownHash = KeyedHash.random()
+    let memory: MemoryStore
+    let disk: DiskStore?
+    private let ledger: MemoryLedger
+    var counters = CacheCounters()
+    /// Counts what was stored and removed: what was read from the disk before may be wrong.
+    private var changes = 0
+    /// Whether the store was removed, so that nothing is stored in it any more.
+    private(set) var isForgotten = false
+    /// Changes with each purge: a response that was asked for before is not stored afterwards.
+    private(set) var purges = 0
+    /// Receives what happens in the store.
+    weak var observer: (any CacheObserver)?
+
+    /// The most variants of a key (HK-05).
+    static let maximumVariants = 16
+
+    init(
+        _ name: CacheStoreName, settings: CacheSettings, isProvisional: Bool, ledger: MemoryLedger, disk: DiskStore?
+    ) {
+        self.name = name
+        self.settings = settings
+        self.isProvisional = isProvisional
+        self.ledger = ledger
+        self.disk = disk
+        memory = MemoryStore(user: name.user, ledger: ledger)
+    }
+
+    /// Takes the settings of the first session that uses it.
+    func adopt(_ settings: CacheSettings) {
+        self.settings = settings
+        isProvisional = false
+    }
+
+    /// The most bytes of a body that is stored in memory.
+    var maximumMemoryEntryBytes: Int { ledger.maximumEntryBytes }
+
+    /// The most bytes of a body that is stored.
+    var maximumEntryBytes: Int {
+        let room = disk == nil ? ledger.maximumEntryBytes : max(ledger.maximumEntryBytes, settings.diskBytes / 20)
+        return min(settings.maximumEntryBytes ?? room, room, DiskStore.maximumWaitingBytes)
+    }
+
+    /// Whether requests have to wait until the store on disk is open, because its key recognises their fields.
+    var mustOpenFirst: Bool {
+        disk?.isOpening ?? false
+    }
+
+    /// The hash of everything in a request that identifies its caller (HK-04); `nil` if there is nothing.
+    func credentials(of request: TransportRequest, _ use: CacheUse) -> [UInt8]? {
+        var secret: [UInt8] = []
+        for field in request.fields where field.isNamed("authorization") || field.isNamed("cookie") {
+            secret += Array(field.name.lowercased().utf8) + [0] + Array(field.value.utf8) + [0]
+        }
+        if let cookie = request.hopFields?.cookie { secret += Array("jar".utf8) + [0] + Array(cookie.value.utf8) + [0] }
+        guard !secret.isEmpty || !use.values.credential.isEmpty else { return nil }
+        return hash.bytes(of: secret + use.values.credential)
+    }
+
+    // MARK: Looking up
+
+    /// The responses under a key, the newest first; `nil` if the disk has to be asked.
+    func entries(under key: CacheKey) -> [CacheEntry]? {
+        if let known = memory.entries(under: key) { return known }
+        guard let disk, disk.mayHave(key) else { return [] }
+        return nil
+    }
+
+    /// Passes on the responses under a key, from memory at once.
+    func load(_ key: CacheKey, then: @escaping ([CacheEntry]) -> Void) {
+        if let known = entries(under: key) { return then(known) }
+        guard let disk else { return then([]) }
+        let start = changes
+        disk.load(key) { [self] loaded in
+            // Another request may have loaded or changed them meanwhile.
+            if let known = memory.entries(under: key) { return then(known) }
+            if changes != start { return load(key, then: then) }
+            if !isForgotten { memory.set(loaded, under: key) }
+            then(loaded)
+        }
+    }
+
+    // MARK: Storing
+
+    /// Stores a complete response in place of older ones.
+    /// - Parameter replaced: chooses those that it replaces of what is stored now.
+    func store(
+        _ entry: CacheEntry, onDisk: Bool, ttlMilliseconds: Int?,
+        replacing replaced: @escaping ([CacheEntry]) -> [CacheEntry]
+    ) {
+        let start = purges
+        // What cannot be read now would come back later.
+        if let disk, memory.records[entry.key] == nil, !disk.wake() || !disk.hasRoom {
+            disk.removeAll(under: entry.key)
+        }
+        load(entry.key) { [self] entries in
+            guard purges == start, !isForgotten else { return }
+            changes += 1
+            insert(entry, onDisk: onDisk, among: entries, replacing: replaced(entries))
+            guard entry.isOnDisk || memory.records[entry.key] != nil else { return }
+            counters.stored += 1
+            report(
+                .stored(
+                    url: entry.key.url, status: entry.response.status, bytes: entry.body.count,
+                    ttlMilliseconds: ttlMilliseconds, storage: entry.isOnDisk ? .disk : .memory))
+        }
+    }
+
+    /// Reports what has happened.
+    func report(_ event: @autoclosure () -> CacheEvent) { observer?.store(name, did: event()) }
+
+    private func insert(
+        _ entry: CacheEntry, onDisk: Bool, among entries: [CacheEntry], replacing replaced: [CacheEntry]
+    ) {
+        var kept = entries.filter { old in !replaced.contains { $0 === old } }
+        var removed = replaced
+        // The oldest of those that were used at the same time.
+        while kept.count >= ResponseStore.maximumVariants,
+            let least = kept.reversed().min(by: { $0.isLessUsed(than: $1) })
+        {
+            kept.removeAll { $0 === least }
+            removed.append(least)
+        }
+        discard(removed)
+        let isTooLarge = entry.body.count > ledger.maximumEntryBytes
+        if onDisk, let disk { save(entry, in: disk) }
+        guard !isTooLarge || entry.isOnDisk else { return memory.set(kept, under: entry.key) }
+        // The next look-up loads it from the disk, as a file: it is too large for memory.
+        memory.set(isTooLarge ? [] : [entry] + kept, under: entry.key)
+    }
+
+    private func save(_ entry: CacheEntry, in disk: DiskStore) {
+        guard case .memory(let bytes) = entry.body else { return }
+        let isTooLarge = bytes.count > ledger.maximumEntryBytes
+        disk.save(entry, body: bytes) { [weak self] saved in
+            guard saved == nil else { return }
+            self?.counters.writeFailures += 1
+            // Nothing else has it.
+            if isTooLarge { self?.forgetInMemory([entry], under: entry.key) }
+        }
+    }
+
+    /// Replaces the head of a stored response after a 304, a response to HEAD or an invalidation.
+    /// - Parameter wasInvalidated: whether it was invalid when the validation began: one that has become invalid since
+    ///   stays so.
+    func update(_ known: CacheEntry, _ response: CachedResponse, wasInvalidated: Bool = true) {
+        // A record that was evicted and loaded again has other objects.
+        let entry = memory.entries(under: known.key)?.first { $0.id == known.id } ?? known
+        changes += 1
+        var response = response
+        if entry.response.isInvalidated, !wasInvalidated { response.isInvalidated = true }
+        response.bodyBytes = entry.body.count
+        entry.response = response
+        known.response = response
+        memory.recount(entry.key)
+        if entry.isOnDisk { disk?.replaceHead(of: entry) }
+    }
+
+    /// Removes responses.
+    func remove(_ removed: [CacheEntry], under key: CacheKey) {
+        guard !removed.isEmpty else { return }
+        discard(removed)
+        forgetInMemory(removed, under: key)
+    }
+
+    /// Removes responses from memory alone.
+    func forgetInMemory(_ removed: [CacheEntry], under key: CacheKey) {
+        changes += 1
+        guard let known = memory.entries(under: key) else { return }
+        // By number: a record that was evicted and loaded again has other objects.
+        memory.set(known.filter { entry in !removed.contains { $0.id == entry.id } }, under: key)
+    }
+
+    private func discard(_ removed: [CacheEntry]) {
+        let ids = removed.filter(\.isOnDisk).map(\.id)
+        if !ids.isEmpty { disk?.remove(ids) }
+    }
+
+    /// Counts that a response was served.
+    func use(_ entry: CacheEntry, at now: CacheTime, outcome: CacheOutcome, bytes: Int) {
+        entry.hits += 1
+        entry.lastUse = now
+        counters.count(outcome)
+        counters.savedBytes &+= Int64(bytes)
+        if entry.isOnDisk { disk?.touch(entry) }
+    }
+
+    /// Takes note of what the disk reports.
+    func didReport(_ event: DiskStoreEvent) {
+        switch event {
+        case .failed(let message): report(.writeFailed(message: message, code: nil))
+        case .indexReplaced(let reason): report(.writeFailed(message: "the index was replaced: \(reason)", code: nil))
+        case .damaged(let count): counters.corrupt += count
+        case .evicted(let count):
+            counters.evicted += count
+            report(.evicted(count: count, bytes: 0))
+        }
+    }
+
+    // MARK: Invalidating
+
+    /// Makes all responses for a URL unusable without validation (HI-01).
+    func invalidate(_ key: CacheKey) {
+        // Also if it cannot be read now.
+        disk?.invalidateAll(under: key)
+        load(key) { [self] entries in
+            for entry in entries where !entry.response.isInvalidated {
+                var response = entry.response
+                response.isInvalidated = true
+                update(entry, response)
+            }
+            guard !entries.isEmpty else { return }
+            counters.invalidated += entries.count
+            report(.invalidated(url: key.url, count: entries.count, cause: .method))
+        }
+    }
+
+    /// Reports a purge.
+    func didPurge(_ count: Int, _ cause: CacheEvent.Cause) {
+        guard count > 0 else { return }
+        counters.invalidated += count
+        report(.invalidated(url: nil, count: count, cause: cause))
+    }
+
+    /// Notes that responses of fetches under way must not be stored.
+    func beginPurge() {
+        purges += 1
+        changes += 1
+    }
+
+    /// Removes everything from memory, for good.
+    func forget() {
+        beginPurge()
+        isForgotten = true
+        memory.removeAll()
+    }
+}
+
+extension CacheEntry {
+    /// Whether it is removed before another one.
+    fileprivate func isLessUsed(than other: CacheEntry) -> Bool { lastUse.milliseconds(since: other.lastUse) < 0 }
+}
