@@ -47,8 +47,9 @@ let package = Package(
             name: "CarpoolCache", dependencies: ["CSQLite", "CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolSession",
-            dependencies: ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
-            swiftSettings: settings),
+            dependencies: [
+                "CCrypto", "CPublicSuffix", "CZlib", "CarpoolCache", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+            ], swiftSettings: settings),
         .target(name: "CarpoolReachability", dependencies: ["CLinux", "CarpoolSystem"], swiftSettings: settings),
         .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),
 

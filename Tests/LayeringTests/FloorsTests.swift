@@ -9,7 +9,9 @@ private let floors: [String: Set<String>] = [
     // floor 2: domains
     "CarpoolHTTP": ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
     "CarpoolCache": ["CSQLite", "CarpoolHTTP", "CarpoolSystem"],
-    "CarpoolSession": ["CCrypto", "CPublicSuffix", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolSession": [
+        "CCrypto", "CPublicSuffix", "CZlib", "CarpoolCache", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+    ],
     "CarpoolReachability": ["CLinux", "CarpoolSystem"],
     "CarpoolRPC": ["CarpoolJSON"],
     // floor 3: joints

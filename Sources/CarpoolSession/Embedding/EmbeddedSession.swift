@@ -1,5 +1,6 @@
 @_exported public import CarpoolHTTP
 @_exported public import CarpoolJSON
+internal import CarpoolCache
 internal import CarpoolSystem
 
 /// A ``Session`` inside a program, without the daemon: an event loop, the transport and the session over it, on one
@@ -20,9 +21,11 @@ public actor EmbeddedSession {
     init(_ parts: Parts) throws {
         loop = try EventLoop()
         let files = FileStore(work: Worker(loop: loop), scheduler: loop)
+        let engine = try CurlTransport(loop: loop, configuration: parts.transport)
         session = Session(
             name: "default", configuration: parts.configuration,
-            transport: try CurlTransport(loop: loop, configuration: parts.transport), scheduler: loop,
+            // Responses are stored in memory alone.
+            transport: CachingTransport(next: engine, loop: loop, stores: CacheStores(loop: loop)), scheduler: loop,
             spool: TemporarySpool(directory: parts.temporaryDirectory, files: files), files: files,
             eventMonitor: parts.eventMonitor)
     }

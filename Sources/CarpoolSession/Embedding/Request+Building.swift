@@ -47,6 +47,22 @@ extension Request {
         return self
     }
 
+    /// Sets what happens to a response that the session's cache is about to store (CH-04). The last call wins.
+    @discardableResult public func cacheResponse(using handler: CachedResponseHandler) -> Self {
+        var caching = parameters.caching ?? RequestCaching()
+        caching.handler = handler
+        parameters.caching = caching
+        return self
+    }
+
+    /// Sets how the request uses stored responses of the session's cache.
+    @discardableResult public func cachePolicy(_ policy: RequestCachePolicy) -> Self {
+        var caching = parameters.caching ?? RequestCaching()
+        caching.policy = policy
+        parameters.caching = caching
+        return self
+    }
+
     /// The last request that was built, as a command line for curl; `nil` if none was built yet (CU-06). Secrets are
     /// masked unless `reveal` is true.
     public func cURLDescription(reveal: Bool = false) -> String? {

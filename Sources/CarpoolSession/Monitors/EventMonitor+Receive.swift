@@ -63,6 +63,7 @@ extension EventMonitor {
         case .taskDidWriteData(let count, let completed, let total):
             self.request(request, taskDidWrite: count, completed: completed, total: total)
         case .taskDidFinishDownloading(let path): self.request(request, taskDidFinishDownloadingTo: path)
+        case .taskWillCacheResponse(let proposal): self.request(request, taskWillCache: proposal)
         case .taskDidCollectMetrics(let hops): self.request(request, taskDidCollectMetricsOf: hops)
         case .taskDidComplete(let error): self.request(request, taskDidCompleteWith: error)
         default: break

@@ -38,6 +38,8 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?)
     /// All of a download is in its partial file (EM-14).
     func request(_ request: Request, taskDidFinishDownloadingTo path: String)
+    /// The response is about to be stored (EM-11). The session's handler decides about it; a monitor must not.
+    func request(_ request: Request, taskWillCache proposal: CacheProposal)
     /// A download is about to get its final name (EM-41).
     func request(_ request: Request, didCreateDestination path: String)
     /// A download was moved to its final name, or the move failed (EM-40).
@@ -124,6 +126,8 @@ extension EventMonitor {
     public func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {}
     /// All of a download is in its partial file (EM-14). The default does nothing.
     public func request(_ request: Request, taskDidFinishDownloadingTo path: String) {}
+    /// The response is about to be stored (EM-11). The default does nothing.
+    public func request(_ request: Request, taskWillCache proposal: CacheProposal) {}
     /// A download is about to get its final name (EM-41). The default does nothing.
     public func request(_ request: Request, didCreateDestination path: String) {}
     /// A download was moved to its final name, or the move failed (EM-40). The default does nothing.

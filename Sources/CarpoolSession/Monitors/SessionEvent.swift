@@ -84,6 +84,8 @@ public enum SessionEvent {
     case taskDidWriteData(Int, completed: Int64, total: Int64?)
     /// All bytes of a download are in its partial file (EM-14).
     case taskDidFinishDownloading(String)
+    /// The response is about to be stored (EM-11).
+    case taskWillCacheResponse(CacheProposal)
     /// The metrics of all hops of the task (EM-06).
     case taskDidCollectMetrics([Hop])
     /// The last hop ended (EM-07).
@@ -94,7 +96,8 @@ public enum SessionEvent {
         switch self {
         case .taskIsWaitingForConnectivity, .taskNeedsNewBodyStream, .taskDidSendBodyData, .taskWillRedirect,
             .taskDidReceiveChallenge, .taskDidReceiveResponse, .taskDidReceiveData, .taskDidResume,
-            .taskDidWriteData, .taskDidFinishDownloading, .taskDidCollectMetrics, .taskDidComplete:
+            .taskDidWriteData, .taskDidFinishDownloading, .taskWillCacheResponse, .taskDidCollectMetrics,
+            .taskDidComplete:
             true
         default: false
         }

@@ -33,6 +33,8 @@ public struct RequestParameters {
     public var challengeDecider: ChallengeDecider?
     /// The cookies of the request's own jar; `nil` for the session's jar, if it has one.
     public var cookies: RequestCookies?
+    /// How the request uses the cache of its session; `nil` for the session's values.
+    public var caching: RequestCaching?
     /// The request's own interceptor; it runs after the session's (RI-06).
     public var interceptor: (any RequestInterceptor)?
     /// Whether the session's interceptor skips the request: for requests that an interceptor itself sends.

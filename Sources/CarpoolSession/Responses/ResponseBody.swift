@@ -45,6 +45,12 @@ public struct ResponseBody {
         return nil
     }
 
+    /// Takes a complete file in place of pieces.
+    mutating func adopt(_ file: any SpoolFile, count: Int64) {
+        storage = .file(file)
+        self.count = count
+    }
+
     /// Counts bytes that a receiver takes; they are not kept here.
     mutating func pass(_ bytes: Int) { count &+= Int64(bytes) }
 

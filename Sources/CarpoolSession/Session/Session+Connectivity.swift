@@ -34,7 +34,9 @@ extension Session {
             _ = begin(hop, for: request)
             return
         }
-        wait(with: begin(hop, for: request), of: request, path)
+        let transfer = begin(hop, for: request)
+        // A stored response needs no path.
+        if transfer.needsNetwork { wait(with: transfer, of: request, path) }
     }
 
     private func wait(with transfer: any TransportTask, of request: Request, _ path: NetworkPath) {

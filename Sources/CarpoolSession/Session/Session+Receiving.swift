@@ -13,7 +13,8 @@ extension Session {
         request.hopBytes = 0
         // Once: the request of a transfer is a copy, with a reference for each of its parts.
         let sent = transfer.request
-        storeCookies(of: head, to: sent, for: request)
+        // What a stored head says was carried out when it arrived (HC-10).
+        if !head.isStored { storeCookies(of: head, to: sent, for: request) }
         // A server that does not support the expectation gets the body without it (RFC 9110, section 15.5.18).
         if head.status == 417, sent.expectsContinue {
             var next = sent

@@ -102,6 +102,7 @@ extension Session {
         let fields = hopFields(for: hop, of: request)
         var hop = hop
         hop.hopFields = fields
+        if configuration.caching != nil { hop.cache = cacheUse(for: hop, of: request) }
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
             return

@@ -43,6 +43,8 @@ public final class Session {
     let connectivity: (any Connectivity)?
     /// The request of each transfer.
     var tasks = TaskMap<Request>()
+    /// How requests use the cache if they say nothing; `nil` without a cache.
+    public private(set) lazy var standardCacheUse = makeStandardCacheUse()
     /// Receives the events of the transfers.
     private(set) lazy var delegate: any TransferDelegate = makeDelegate()
     /// The settings of connections of the configuration, by origin.

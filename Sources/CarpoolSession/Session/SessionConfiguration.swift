@@ -13,6 +13,8 @@ public struct SessionConfiguration {
     public var isEphemeral = false
     /// How the session keeps cookies; `nil` for none.
     public var cookies: CookieSettings?
+    /// The session's cache; `nil` for none.
+    public var caching: SessionCaching?
     /// Whether requests start as soon as a caller waits for them, or only when they are resumed (SE-09).
     public var startsRequestsImmediately = true
     /// Names of fields, in lower case, whose values are secrets of the session: ``shown(_:)`` hides them, and redirects

@@ -33,9 +33,28 @@ final class SessionDelegate: TransferDelegate {
         return session.didReceive(bytes, for: request)
     }
 
+    func transfer(_ transfer: any TransportTask, pathForBodyOf count: Int) -> String? {
+        running(transfer).flatMap { session.pathForBody(of: count, for: $0) }
+    }
+
+    func transfer(_ transfer: any TransportTask, didReceiveFileOf count: Int, at path: String) {
+        guard let request = session.tasks[transfer] else { return }
+        session.didReceiveFile(of: count, at: path, for: request)
+    }
+
     func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int) {
         guard let request = session.tasks[transfer] else { return }
         session.didSend(count, of: transfer, for: request)
+    }
+
+    func transfer(_ transfer: any TransportTask, didValidateBy head: ResponseHead) {
+        guard let request = running(transfer) else { return }
+        session.storeCookies(of: head, to: transfer.request, for: request)
+    }
+
+    func transfer(_ transfer: any TransportTask, proposesToStore proposal: CacheProposal) {
+        guard let request = session.tasks[transfer] else { return proposal.decide(.doNotStore) }
+        session.willCache(proposal, for: request)
     }
 
     func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion) {

@@ -3,6 +3,21 @@ public protocol BodySpool: AnyObject {
     /// Makes a new, empty, unnamed file for the body of a request.
     /// - Parameter isHashed: whether the SHA-256 of the bytes is computed.
     func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile
+    /// The name that the complete file of a request's body has; `nil` if only the spool gives files their names.
+    func path(for owner: any BodyOwner) -> String?
+    /// Takes a complete file that has got the name of ``path(for:)``. One for which there is no room is removed.
+    func adoptFile(at path: String, count: Int64, for owner: any BodyOwner) throws(SessionError) -> any SpoolFile
+}
+
+extension BodySpool {
+    /// None.
+    public func path(for owner: any BodyOwner) -> String? { nil }
+    /// Fails: nobody asks without a path.
+    public func adoptFile(
+        at path: String, count: Int64, for owner: any BodyOwner
+    ) throws(SessionError) -> any SpoolFile {
+        throw .inputFileNil
+    }
 }
 
 /// One body in the spool. Only ``contents()`` blocks on a disk: writes are buffered, and a file that cannot be written
