@@ -57,7 +57,8 @@ let package = Package(
         .target(
             name: "CarpoolServer",
             dependencies: [
-                "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+                "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolCache", "CarpoolHTTP", "CarpoolJSON",
+                "CarpoolSystem",
             ],
             swiftSettings: settings),
         .target(

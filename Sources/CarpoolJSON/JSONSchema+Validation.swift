@@ -217,7 +217,7 @@ extension JSONSchema {
             if let index = object.index(of: name) {
                 try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
             } else if object.forbidsUnknown {
-                throw Self.unknown(name, among: object.members)
+                throw Self.unknown(name, of: object)
             }
         }
         guard let missing = object.required.first(where: { !node.hasMember($0) }) else { return }
@@ -291,10 +291,14 @@ extension JSONSchema {
         .refused("stands twice", expected: "each name once").inside(".\(name)")
     }
 
-    private static func unknown(_ name: UnsafeRawBufferPointer, among members: [Member]) -> JSONError {
-        let known = members.map(\.name.description)
+    private static func unknown(_ name: UnsafeRawBufferPointer, of object: ObjectRule) -> JSONError {
+        let known = object.members.map(\.name.description)
+        let belongsElsewhere = object.elsewhere.contains { $0.matches(name) }
         let name = shortened(name)
         let expected = known.isEmpty ? "no members" : "one of \(known.joined(separator: ", "))"
+        guard !belongsElsewhere else {
+            return .refused("is not known here: \(object.place)", expected: expected).inside(".\(name)")
+        }
         return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
             .inside(".\(name)")
     }

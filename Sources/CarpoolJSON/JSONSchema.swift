@@ -128,6 +128,13 @@ public final class JSONSchema: Sendable {
         JSONSchema(.object(ObjectRule(members, additional)))
     }
 
+    /// An object with these members. Others that a caller may expect are refused with a reason.
+    public static func object(
+        _ members: [Member], elsewhere: [StaticString], because place: StaticString
+    ) -> JSONSchema {
+        JSONSchema(.object(ObjectRule(members, .forbidden, elsewhere: elsewhere, place: place)))
+    }
+
     /// An object with names of the caller's choice and values of one schema.
     public static func map(of value: JSONSchema, maxCount: Int = Int.max) -> JSONSchema {
         JSONSchema(.map(of: value, maxCount: maxCount))

@@ -10,9 +10,17 @@ final class ObjectRule: Sendable {
     let forbidsUnknown: Bool
     /// The required names; the first distinguishes object alternatives.
     let required: [StaticString]
+    /// Names that belong elsewhere, and where, for the message that refuses them.
+    let elsewhere: [StaticString]
+    let place: StaticString
     private let names: [StaticString]
 
-    init(_ members: [JSONSchema.Member], _ additional: JSONSchema.Additional) {
+    init(
+        _ members: [JSONSchema.Member], _ additional: JSONSchema.Additional, elsewhere: [StaticString] = [],
+        place: StaticString = ""
+    ) {
+        self.elsewhere = elsewhere
+        self.place = place
         self.members = members
         self.additional = additional
         forbidsUnknown = if case .allowed = additional { false } else { true }

@@ -39,9 +39,7 @@ struct Startup: ~Copyable {
                 socketPath: path, configurationPath: configurationPath,
                 spoolDirectory: "\(directories.cache)/spool\(Startup.suffix(of: path, location))",
                 supervisor: supervisor)
-            options.partialsDirectory = "\(directories.state)/partials"
-            options.cookiesDirectory = "\(directories.state)/cookies\(Startup.suffix(of: path, location))"
-            try Startup.createDirectories(options)
+            try Startup.createDirectories(&options, in: directories, Startup.suffix(of: path, location))
             options.servesSpecificationExamples = arguments.servesTestCatalogue
             options.isStartedOnDemand = isSpawned || handed != nil || arguments.idleExitMilliseconds != nil
             options.idleExitMilliseconds = arguments.idleExitMilliseconds
@@ -61,7 +59,12 @@ struct Startup: ~Copyable {
         return SystemError(code: EADDRINUSE, operation: "lock", subject: location.lockPath, advice: who)
     }
 
-    private static func createDirectories(_ options: ServerOptions) throws(SystemError) {
+    private static func createDirectories(
+        _ options: inout ServerOptions, in directories: Directories, _ suffix: String
+    ) throws(SystemError) {
+        options.partialsDirectory = "\(directories.state)/partials"
+        options.cookiesDirectory = "\(directories.state)/cookies\(suffix)"
+        options.responsesDirectory = "\(directories.cache)/responses\(suffix)"
         try PrivateDirectory.create(options.spoolDirectory)
         for directory in [options.partialsDirectory, options.cookiesDirectory] {
             if let directory { try PrivateDirectory.create(directory) }

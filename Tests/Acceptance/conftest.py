@@ -173,9 +173,9 @@ def start_by(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def daemon(start: StartDaemon) -> Daemon:
-    """A daemon as it is started by default."""
-    started = start()
+def daemon(start: StartDaemon, request: pytest.FixtureRequest) -> Daemon:
+    """A daemon as it is started by default, or with the `CONFIG` of the test's module."""
+    started = start(config=getattr(request.module, "CONFIG", None))
     assert started.launch_status == "ready", started.launch_status
     return started
 

@@ -9,12 +9,19 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from conftest import StartDaemon
 from harness.daemon import CARPOOLD, Daemon
 from harness.wire import Wire
 from jsonschema import Draft7Validator
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 Json = dict[str, Any]
+
+
+@pytest.fixture
+def daemon(start: StartDaemon) -> Daemon:
+    """A daemon with the cache that it has by default."""
+    return start(config={"cache": None})
 
 
 def document() -> Json:
@@ -145,9 +152,17 @@ def test_errors_are_as_described(daemon: Daemon) -> None:
             assert required <= extra <= members.keys(), error
 
 
+def tagged(fields: list[tuple[str, str]]) -> Callable[[Exchange], None]:
+    """A page with these fields, and 304 for a request that has its tag."""
+    return lambda exchange: exchange.reply(304 if exchange.request.values("if-none-match") else 200, b"", fields)
+
+
 def test_events_are_as_described(daemon: Daemon, origin: ScriptedOrigin) -> None:
     origin.on("/hello", lambda exchange: exchange.reply(body=b"hello\n"))
     origin.on("/away", lambda exchange: exchange.reply(302, headers=[("Location", "/hello")]))
+    for path in ("/fresh", "/stale"):
+        fields = [("Cache-Control", "max-age=60" if path == "/fresh" else "max-age=0"), ("ETag", '"1"')]
+        origin.on(path, tagged(fields))
     found = document()
     event = next(notification for notification in found["x-notifications"] if notification["name"] == "event")
     kinds = {kind["name"]: kind["data"] for kind in event["types"]}
@@ -159,6 +174,9 @@ def test_events_are_as_described(daemon: Daemon, origin: ScriptedOrigin) -> None
         wire.call("request.perform", url="http://127.0.0.1:1/")
         wire.call("session.create", name="gone")
         wire.call("session.invalidate", session="gone")
+        for path in ("/fresh", "/fresh", "/stale", "/stale"):
+            wire.call("request.perform", url=f"{origin.url}{path}")
+        wire.call("cache.purge", all=True)
         wire.call("pool.flush")
         wire.call("daemon.config_reload")
         listener.request("daemon.ping")
@@ -168,6 +186,8 @@ def test_events_are_as_described(daemon: Daemon, origin: ScriptedOrigin) -> None
             check(message["params"]["data"], closed(kinds[message["params"]["type"]]), components)
             seen.add(message["params"]["type"])
     assert {"request.did_finish", "task.will_redirect", "pool.connection_opened", "session.did_become_invalid"} <= seen
+    cached = {"stored", "hit", "revalidated", "invalidated"}
+    assert {"task.will_cache_response"} | {f"cache.{kind}" for kind in cached} <= seen
 
 
 @pytest.mark.parametrize("serializer", ["bytes", "text", "lines", "json_lines", "sse"])

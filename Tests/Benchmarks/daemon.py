@@ -25,6 +25,10 @@ def environment(directory: Path) -> dict[str, str]:
     return kept | home | {"XDG_RUNTIME_DIR": str(runtime)}
 
 
+DEFAULTS: dict[str, Any] = {"cache": "no_store"}
+"""What every configuration of a benchmark has unless it says otherwise: each request reaches the origin."""
+
+
 class Daemon:
     """A running carpoold."""
 
@@ -39,10 +43,12 @@ class Daemon:
     ) -> None:
         """Start the daemon on a socket in `directory` and wait until it answers."""
         directory.mkdir(parents=True)
-        if configuration is not None:
-            folder = directory / "config/carpool"
-            folder.mkdir(parents=True)
-            (folder / "config.json").write_text(json.dumps(configuration))
+        settings = {**DEFAULTS, **(configuration or {})}
+        folder = directory / "config/carpool"
+        folder.mkdir(parents=True)
+        # None leaves a member out: an older daemon refuses what it does not know.
+        content = {name: value for name, value in settings.items() if value is not None}
+        (folder / "config.json").write_text(json.dumps(content))
         self.directory = directory
         self.socket_path = directory / "s"
         self.environment = environment(directory)

@@ -26,7 +26,8 @@ MEMORY_AIM_MB = 64.0 + CROWD * 0.5 + 32.0
 def measure(bench: Bench) -> list[Row]:
     """Measure with and without subscribers, in turn, on one daemon."""
     load = bench.compile("eventload")
-    daemon = Daemon(bench.scratch / "events")
+    # Without a journal that outlives its readers: otherwise a measurement would include the previous subscribers.
+    daemon = Daemon(bench.scratch / "events", configuration={"limits": {"journal_linger_ms": 0}})
     params = json.dumps({"url": bench.origin.http + "json"})
 
     def run(rate: int, count: int, subscribers: int, stopped: int = 0) -> dict[str, float]:
@@ -37,11 +38,6 @@ def measure(bench: Bench) -> list[Row]:
         return result
 
     try:
-        # Without a journal that outlives its readers: otherwise a measurement would include the previous subscribers.
-        settings = bench.scratch / "events" / "config" / "carpool"
-        settings.mkdir(parents=True)
-        (settings / "config.json").write_text('{"limits": {"journal_linger_ms": 0}}')
-        daemon.call("daemon.config_reload")
         return [*_cost(bench, run), *_delay(bench, run), *_crowd(bench, daemon, run)]
     finally:
         daemon.stop()

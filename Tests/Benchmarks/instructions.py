@@ -89,7 +89,8 @@ def count(bench: Bench, program: Path, directory: Path, cases: dict[str, Case]) 
     """Start the program under callgrind and count for each case."""
     # A daemon that executes itself again stays under callgrind.
     valgrind = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={directory}/out")
-    daemon = Daemon(directory, valgrind, program=program, patience_s=START_S)
+    # The sessions have no cache, and a baseline may know none.
+    daemon = Daemon(directory, valgrind, program=program, patience_s=START_S, configuration={"cache": None})
     requests = 320 if bench.quick else 1024
     try:
         trust = {"ca_file": str(bench.origin.ca_file)}

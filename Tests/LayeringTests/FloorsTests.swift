@@ -16,7 +16,8 @@ private let floors: [String: Set<String>] = [
     "CarpoolRPC": ["CarpoolJSON"],
     // floor 3: joints
     "CarpoolServer": [
-        "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+        "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolCache", "CarpoolHTTP", "CarpoolJSON",
+        "CarpoolSystem",
     ],
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: the command

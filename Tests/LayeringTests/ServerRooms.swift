@@ -50,6 +50,7 @@ let serverRooms: [String: [String: String]] = [
         "Streams": "a client's streams",
     ],
     "Parameters": [
+        "Configuration": "the name of a store follows the rule of sessions' names",
         "Dispatch": "parameters are those of a call, and its client's descriptors are looked up",
         "Events": "filters and cursors are read",
         "Files": "paths are read as absolute paths of the caller",

@@ -42,6 +42,14 @@ public enum EventType: Int, CaseIterable, Sendable {
     case taskDidCollectMetrics
     case taskDidComplete
     case taskIsWaitingForConnectivity
+    case taskWillCacheResponse
+    case cacheStored
+    case cacheHit
+    case cacheRevalidated
+    case cacheCollapsed
+    case cacheInvalidated
+    case cacheEvicted
+    case cacheWriteFailed
     case poolConnectionOpened
     case poolConnectionClosed
     case reachabilityChanged
@@ -61,7 +69,7 @@ public enum EventType: Int, CaseIterable, Sendable {
 
     /// The rows of all types, in their order.
     static let rows: [EventDescription] = {
-        let written = requestRows + bodyRows + taskRows + daemonRows + notificationRows + protocolRows
+        let written = requestRows + bodyRows + taskRows + cacheRows + daemonRows + notificationRows + protocolRows
         return allCases.map { type in
             // A test checks that every type has exactly one row.
             written.first { $0.type == type } ?? EventDescription(type, "", nil, "")

@@ -171,6 +171,16 @@ extension RPCError {
             .suggesting(didYouMean)
     }
 
+    /// No store has this name.
+    public static func cacheUnavailable(store: String) -> RPCError {
+        RPCError(.cacheUnavailable, "no such store: \(shortened(store))").with("store", shortened(store))
+    }
+
+    /// The session has no store.
+    public static func cacheUnavailable(session: String) -> RPCError {
+        RPCError(.cacheUnavailable, "session \(session) has no cache").with("session", session)
+    }
+
     /// No client has this name.
     public static func clientNotFound(_ client: String) -> RPCError {
         RPCError(.clientNotFound, "no such client: \(shortened(client))").with("client", shortened(client))

@@ -211,6 +211,14 @@ extension RPCErrorKind {
         "The waiting operations on files, of the client, of its user or of all, have reached their limit: a disk may have stalled.",
         "Retry after `retry_after_ms`.",
         members: [.required("retry_after_ms", .integer, "The delay in milliseconds.")])
+    /// 1206
+    public static let cacheUnavailable = RPCErrorKind(
+        1206, "cache.unavailable", "No store of responses has this name, or the session has none.",
+        "See cache.stats for the stores; a session has one if its configuration has `cache`.",
+        members: [
+            .optional("store", .string, "The store in the call."),
+            .optional("session", .string, "The session in the call."),
+        ])
     /// 1301
     public static let fileCannotOpen = RPCErrorKind(
         1301, "file.cannot_open", "The daemon cannot open a file that the call names.",
@@ -284,6 +292,6 @@ extension RPCErrorKind {
             requestNotFound,
             wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
             configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
-            rateLimited, fileCannotOpen, fileNotOwner, fileOtherView,
+            rateLimited, cacheUnavailable, fileCannotOpen, fileNotOwner, fileOtherView,
         ] + ofClientCertificates
 }

@@ -4,6 +4,7 @@ internal import CarpoolJSON
 enum CallbackMethods {
     static let all: [CallbackDescription] = [
         adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody, trust, authenticate,
+        cache,
     ]
 
     private static let adapt = CallbackDescription(
@@ -228,9 +229,9 @@ extension CallbackMethods {
             .required("attempt", .integer(0...Int64.max), "The number of the attempt, from 1; 0 before the first."),
         ]
 
-    private static let urlRequest = JSONSchema.Member.required(
+    static let urlRequest = JSONSchema.Member.required(
         "url_request", JSONSchema.urlRequest, "The request as it would be sent.")
-    private static let response = JSONSchema.Member.required("response", .responseHead, "The response's head.")
+    static let response = JSONSchema.Member.required("response", .responseHead, "The response's head.")
     private static let body = JSONSchema.Member.required(
         "body", JSONSchema.callbackBody, "The response's body, decoded.")
     private static let failing = JSONSchema.object([.required("fail", JSONSchema.refusal, "Fails the request instead.")]
@@ -282,7 +283,8 @@ extension JSONSchema {
         .optional("body", changedBody, "Another body."),
     ]
 
-    private static let changedBody = JSONSchema.named(
+    /// A body that a client puts in place of another.
+    static let changedBody = JSONSchema.named(
         "ChangedBody",
         .oneOf(
             .object([.required("text", .string, "UTF-8.")]),

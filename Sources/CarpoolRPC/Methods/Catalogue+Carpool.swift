@@ -4,7 +4,8 @@ extension Catalogue {
     /// Everything that this version of the daemon can do.
     public static let carpool = Catalogue(
         methods: RPCMethods.all + ClientMethods.all + DaemonMethods.all + SessionMethods.all
-            + CredentialMethods.all + CookieMethods.all + RequestMethods.all + BodyMethods.all + StreamMethods.all
+            + CredentialMethods.all + CookieMethods.all + CacheMethods.all + RequestMethods.all + BodyMethods.all
+            + StreamMethods.all
             + PoolMethods.all + EventsMethods.all + ReachabilityMethods.all,
         notifications: [event, data],
         callbacks: CallbackMethods.all)

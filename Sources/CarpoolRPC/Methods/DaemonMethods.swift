@@ -26,6 +26,7 @@ enum DaemonMethods {
             .required("socket", .string, "The socket that it listens on."),
             .required("configuration", .string, "The path of the configuration file, which may not exist."),
             .required("spool", .string, "The directory of large bodies."),
+            .optional("responses", .string, "The directory of stored responses; absent if they are in memory alone."),
             .required("on_demand", .boolean, "Whether a client started it; then it exits when it is idle."),
             .required(
                 "libcurl",
@@ -167,6 +168,9 @@ enum DaemonMethods {
             .required("drain_ms", .count, "The default deadline of a drain."),
             .required("http2", .boolean, "Whether HTTP/2 may be used."),
             .required(
+                "cache", .choice("use_protocol", "no_store"),
+                "`no_store`: no session caches responses, whatever its configuration."),
+            .required(
                 "access",
                 .answer([
                     .required(
@@ -183,7 +187,7 @@ enum DaemonMethods {
                 "the defaults",
                 result: """
                     {"file":"/home/ada/.config/carpool/config.json","log_level":"info","idle_exit_ms":900000,"drain_ms":30000,\
-                    "http2":true,"access":{"uids":{},"sandboxed_network":true},"reachability":{"lost_after_ms":250,"back_after_ms":0,\
+                    "http2":true,"cache":"use_protocol","access":{"uids":{},"sandboxed_network":true},"reachability":{"lost_after_ms":250,"back_after_ms":0,\
                     "resolv_conf":"/etc/resolv.conf"},"limits":{"message_bytes":1048576,"host_connections":6}}
                     """)
         ])

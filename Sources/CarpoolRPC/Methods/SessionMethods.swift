@@ -112,6 +112,10 @@ enum SessionMethods {
             .optional(
                 "mode", .choice("finish", "cancel"), "Whether running requests finish or are cancelled.",
                 default: "\"finish\""),
+            .optional(
+                "forget", .boolean,
+                "Whether its stored responses are removed. Otherwise the next session of this name uses them.",
+                default: "false"),
         ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
         examples: [
             .init(

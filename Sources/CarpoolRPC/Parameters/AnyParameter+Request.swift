@@ -15,6 +15,7 @@ extension AnyParameter {
         ]
         all.append(.cookies)
         for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
+        all.append(.cache)
         return all.map(\.requestMember)
     }
 
@@ -39,6 +40,12 @@ extension AnyParameter {
         """
         A jar of this request and its redirects alone; the jar of the session is neither used nor changed. `{}` is an empty one.
         """, otherwise: "the jar of the session, if it has one")
+
+    /// How stored responses are used.
+    public static let cache = Parameter<JSON>(
+        "cache", .requestCache,
+        "How the store of the session is used, in place of what the session says. It has no effect in a session without one.",
+        otherwise: "the session's")
 
     /// The client that decides about challenges.
     public static let authenticate = Parameter<JSON>(

@@ -4,7 +4,8 @@ public import CarpoolJSON
 extension AnyParameter {
     /// All members of the configuration.
     static let sessionParameters: [AnyParameter] =
-        [.sessionHeaders, .languages, .ephemeral] + sharedParameters + [.sessionCredentials, .sessionCookies]
+        [.sessionHeaders, .languages, .ephemeral] + sharedParameters
+        + [.sessionCredentials, .sessionCookies, .sessionCache]
 
     /// Header fields of every request.
     public static let sessionHeaders = Parameter<JSON>(
@@ -22,13 +23,23 @@ extension AnyParameter {
         """, default: "[]")
     /// Whether the session stores nothing on disk.
     public static let ephemeral = Parameter<Bool>(
-        "ephemeral", .boolean, "Whether the session stores nothing on disk: persistent cookies are refused.",
+        "ephemeral", .boolean,
+        """
+        Whether the session stores nothing on disk: persistent cookies are refused, and responses are cached in memory alone.
+        """,
         default: false)
     /// The cookies of the session.
     public static let sessionCookies = Parameter<JSON>(
         "cookies", .cookieSettings,
         "The jar of the session, which all its requests use and change. `{}` is a jar in memory.",
         otherwise: "no cookies")
+    /// The cache of the session.
+    public static let sessionCache = Parameter<JSON>(
+        "cache", .sessionCache,
+        """
+        The store of responses that the requests of the session use, or how they use it. `{}` is a store in memory and on disk with all \
+        defaults.
+        """, otherwise: "no cache; the session `default` has one in memory, for explicit freshness alone")
 }
 
 extension JSONSchema {

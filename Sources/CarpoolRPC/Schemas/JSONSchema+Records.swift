@@ -35,6 +35,9 @@ extension JSONSchema {
                     .optional("left_out", .count, "How many did not fit the line: see `cookies.export`."),
                 ]), "The request's own jar at its end, if `cookies.export` asks for it."),
             .optional(
+                "cache", cacheOutcome,
+                "What the cache did for the last hop; absent if the session has no cache, or nothing was sent."),
+            .optional(
                 "warning", .string,
 
                 """
@@ -156,6 +159,9 @@ extension JSONSchema {
             .required("attempts", .count, "The number of attempts."),
             .required("redirects", .count, "The number of redirects that were followed."),
             .required("reused", .boolean, "Whether the last hop reused a connection."),
+            .optional(
+                "resource_fetch_type", resourceFetchType,
+                "Where the response came from; absent if the session has no cache."),
         ]))
 
     /// Fields as pairs.
@@ -188,7 +194,8 @@ extension JSONSchema {
             ] + hopMetrics + [
                 .optional(
                     "cookies", .array(of: .string),
-                    "The names of the cookies that were sent from a jar, in order; in records only.")
+                    "The names of the cookies that were sent from a jar, in order; in records only."),
+                .optional("cache", cacheOutcome, "What the cache did for the hop; in records only."),
             ]))
 
     private static let microseconds = JSONSchema.integer.nullable

@@ -48,6 +48,19 @@ final class Spool: BodySpool {
         return body
     }
 
+    func path(for owner: any BodyOwner) -> String? { "\(directory)/\(owner.id)" }
+
+    func adoptFile(at path: String, count: Int64, for owner: any BodyOwner) throws(SessionError) -> any SpoolFile {
+        let client = clientOfOwner(owner)
+        do throws(SessionError) { try reserve(count, for: client) } catch {
+            unlink(path, of: client) {}
+            throw error
+        }
+        let body = SpooledBody(of: owner, client: client, path: path, count: count, spool: self)
+        bodies[owner.id] = body
+        return body
+    }
+
     static func share(of owner: ClientIdentity?) -> WorkerShare {
         owner?.workerShare ?? .process
     }

@@ -28,6 +28,15 @@ final class SpooledBody: SpoolFile {
         writer.onFailure = { [weak request] in request?.failToStoreBody(Spool.failure($0)) }
     }
 
+    /// A complete body.
+    init(of request: any BodyOwner, client: ClientIdentity?, path: String, count: Int64, spool: Spool) {
+        self.request = request.id
+        owner = client
+        self.path = path
+        self.count = count
+        self.spool = spool
+    }
+
     var isFull: Bool { writer?.isFull ?? false }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {

@@ -86,7 +86,8 @@ final class CallbackBroker {
     ///   - origin: the connection that made the call, unless the question is a session's.
     ///   - client: on whose account the question is open; its user's connections may be asked.
     ///   - read: makes what is wanted of an answer that has passed its schema; throws if it is none.
-    ///   - completion: called once, now or later, unless the request that it is about ends before.
+    ///   - completion: called once, now or later, unless the request that it is about ends before and the question does
+    ///     not outlive it.
     func ask<Value>(
         _ question: CallbackQuestion, origin: Int?, client: ClientIdentity,
         read: @escaping (JSON) throws(JSONError) -> Value,
@@ -105,7 +106,9 @@ final class CallbackBroker {
             completion(.failure($0))
         }
         if case .send = action {
-            if let request = question.request { questions[request, default: []].insert(number) }
+            if let request = question.request, !question.outlivesRequest {
+                questions[request, default: []].insert(number)
+            }
             loop.arm(timer, at: deadline)
         }
         carryOut(action)

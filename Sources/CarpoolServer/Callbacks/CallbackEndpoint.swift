@@ -13,12 +13,13 @@ struct CallbackEndpoint {
 
     /// Asks about a request.
     func ask<Value>(
-        _ method: StaticString, about request: Request,
+        _ method: StaticString, about request: Request, outlivesRequest: Bool = false,
         members: @escaping (inout JSONWriter, CallbackQuestion.Detail) -> Void,
         read: @escaping (JSON) throws(JSONError) -> Value,
         completion: @escaping (Result<Value, SessionError>) -> Void
     ) {
-        let question = CallbackQuestion(method, specification, about: request, members: members)
+        var question = CallbackQuestion(method, specification, about: request, members: members)
+        question.outlivesRequest = outlivesRequest
         broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 

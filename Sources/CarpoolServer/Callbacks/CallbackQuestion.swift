@@ -19,6 +19,8 @@ struct CallbackQuestion {
     let session: String?
     let request: String?
     let attempt: Int?
+    /// Whether the answer still matters after the end of the request.
+    var outlivesRequest = false
     /// Writes the members that this method has besides. It may be called again, with less detail or for another client.
     let members: (inout JSONWriter, Detail) -> Void
 

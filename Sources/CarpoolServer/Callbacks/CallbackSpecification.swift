@@ -24,6 +24,9 @@ struct CallbackSpecification: Equatable {
         case performDefault = "default"
         /// A challenge is not answered.
         case reject
+        /// A response is stored, or it is not.
+        case cache
+        case doNotCache = "do_not_cache"
         /// There is no value, or the bytes stay as they are.
         case none
     }

@@ -53,6 +53,10 @@ struct ClientCallbackFactory: CallbackFactory {
         CallbackAuthenticator(try callback(json, .fail, path)).decider
     }
 
+    func cachedResponseDecider(_ json: JSON, path: String) throws(RPCError) -> any CachedResponseDecider {
+        CallbackCachedResponse(try callback(json, .doNotCache, path))
+    }
+
     func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator {
         let endpoint = try callback(json, .fail, path)
         // The same callback of the same user decides alike; that of a request is the function of one connection.

@@ -68,6 +68,10 @@ public struct Limits: Equatable, Sendable {
     public var cookieBytesPerUser = 33_554_432
     /// Cookies of all users.
     public var cookieBytes = 67_108_864
+    /// Stored responses in memory, of all users.
+    public var cacheMemoryBytes = 16_777_216
+    /// Stored responses on disk, of all users.
+    public var cacheDiskBytes = 1_073_741_824
     /// Sessions that the configuration file declares.
     public var declaredSessions = 1_000
     /// Bytes of the files that declared sessions name.
@@ -241,6 +245,12 @@ public struct Limits: Equatable, Sendable {
             "cookie_bytes_per_user", \.cookieBytesPerUser, 65_536...17_179_869_184,
             "cookies of one user's sessions; beyond it the cookies that were not used for the longest time are removed"),
         Field("cookie_bytes", \.cookieBytes, 65_536...17_179_869_184, "cookies of all users, likewise"),
+        Field(
+            "cache_memory_bytes", \.cacheMemoryBytes, 0...17_179_869_184,
+            "stored responses in memory, divided among users; a response takes at most a sixteenth of it"),
+        Field(
+            "cache_disk_bytes", \.cacheDiskBytes, 0...1_099_511_627_776,
+            "stored responses on disk, of all stores of all users"),
         Field(
             "declared_sessions", \.declaredSessions, 0...10_000,
             "sessions that the configuration file declares: all are read at each reload"),

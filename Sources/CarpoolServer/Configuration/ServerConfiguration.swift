@@ -19,6 +19,8 @@ public struct ServerConfiguration: Equatable, Sendable {
     public var drainMilliseconds = 30_000
     /// Whether HTTP/2 is used if libcurl supports multiplexing.
     public var allowsHTTP2 = true
+    /// Whether no session has a cache.
+    public var turnsCacheOff = false
     /// How the network is watched.
     public var reachability = ReachabilitySettings()
     /// The declared sessions, until they are made: the table of sessions has them from then on.
@@ -32,7 +34,8 @@ public struct ServerConfiguration: Equatable, Sendable {
 
     /// The settings that take effect only with the next start, by their names in the file.
     static let restartOnly: Set<String> = [
-        "http2", "limits.host_connections", "limits.host_connections_per_client", "limits.long_host_connections",
+        "http2", "cache", "limits.cache_memory_bytes", "limits.cache_disk_bytes", "limits.host_connections",
+        "limits.host_connections_per_client", "limits.long_host_connections",
         "limits.long_host_connections_per_client", "limits.paused_transfers", "limits.partitions_per_user",
         "limits.total_connections", "limits.streams_per_connection", "limits.queued_requests",
     ]
@@ -66,6 +69,9 @@ public struct ServerConfiguration: Equatable, Sendable {
                 "How long a daemon that was started on demand stays idle before it exits; 0: it does not exit."),
             .init("drain_ms", .integer(0...3_600_000), "The default deadline of a drain."),
             .init("http2", .boolean, "Whether HTTP/2 may be used."),
+            .init(
+                "cache", .choice("use_protocol", "no_store"),
+                "no_store turns the caches of all sessions off."),
             .init("reachability", ReachabilitySettings.schema, "How reachability is monitored."),
             // Their secrets may be files, which are read first: DeclaredSessionReader checks each configuration.
             .init("sessions", .map(of: .any), "Sessions of the daemon's user, by name."),
@@ -143,6 +149,7 @@ public struct ServerConfiguration: Equatable, Sendable {
         if let value = json["idle_exit_ms"]?.int { idleExitMilliseconds = value }
         if let value = json["drain_ms"]?.int { drainMilliseconds = value }
         if let value = json["http2"]?.bool { allowsHTTP2 = value }
+        turnsCacheOff = json["cache"]?.isString("no_store") ?? false
         if let section = json["reachability"] { reachability = try ReachabilitySettings(checked: section) }
         if let section = json["sessions"] {
             var reader = DeclaredSessionReader(limits)
@@ -156,6 +163,7 @@ public struct ServerConfiguration: Equatable, Sendable {
             limits[keyPath: field.path] = old.limits[keyPath: field.path]
         }
         allowsHTTP2 = old.allowsHTTP2
+        turnsCacheOff = old.turnsCacheOff
     }
 
     /// The settings that differ, by their names in the file.
@@ -169,6 +177,7 @@ public struct ServerConfiguration: Equatable, Sendable {
         if idleExitMilliseconds != other.idleExitMilliseconds { names.append("idle_exit_ms") }
         if drainMilliseconds != other.drainMilliseconds { names.append("drain_ms") }
         if allowsHTTP2 != other.allowsHTTP2 { names.append("http2") }
+        if turnsCacheOff != other.turnsCacheOff { names.append("cache") }
         if reachability != other.reachability { names.append("reachability") }
         return names
     }

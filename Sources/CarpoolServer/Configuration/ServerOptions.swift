@@ -13,6 +13,8 @@ public struct ServerOptions: Sendable {
     public var partialsDirectory: String?
     /// Where persistent cookies of sessions are stored; without it they are not.
     public var cookiesDirectory: String?
+    /// Where responses are stored; without it they are in memory alone.
+    public var responsesDirectory: String?
     /// Whether a client or the service manager started the daemon and will do so again, so that it may end when it is
     /// idle.
     public var isStartedOnDemand = false

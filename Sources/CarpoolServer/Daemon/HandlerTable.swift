@@ -14,6 +14,10 @@ enum HandlerTable {
             CredentialHandlers(
                 sessions: services.sessions, callFiles: services.callFiles, configuration: services.configuration
             ).table,
+            CacheHandlers(
+                sessions: services.sessions, requests: services.requests, cache: services.sessions.cache,
+                owner: services.configuration.access.owner
+            ).table,
             CookieHandlers(sessions: services.sessions, requests: services.requests).table, requests(services).table,
             explanations(services).table,
             BodyHandlers(requests: services.requests, worker: services.worker, files: services.sessions.files).table,

@@ -1,3 +1,4 @@
+internal import CarpoolCache
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
@@ -94,7 +95,9 @@ extension Server {
         loop.arm(Timer { [unowned self] in notifyStopped() }, afterMilliseconds: Server.flushMilliseconds)
         // The cookies first: the next daemon can remove what is left of the spool.
         sessions.cookies.writeAll { [unowned self] in
-            spool.removeAll { [unowned self] in notifyStopped() }
+            sessions.cache.stores.close { [unowned self] in
+                spool.removeAll { [unowned self] in notifyStopped() }
+            }
         }
     }
 

@@ -82,8 +82,8 @@ final class Server {
         identity = DaemonIdentity(epoch: Epoch.make(), started: WallClock.microseconds())
         worker = Worker(loop: loop)
         files = FileStore(work: work ?? worker, scheduler: loop, memory: WriteMemory(configuration.limits))
-        let rawStreamPool: RawStreamPool
-        (transport, rawStreamPool) = try Server.makeTransport(configuration, loop, worker)
+        let raw: RawStreamPool
+        (transport, raw) = try Server.makeTransport(configuration, loop, worker)
         spool = try Server.makeSpool(options, configuration, files)
         let record = RecordWriter(spool: spool)
         partials = options.partialsDirectory.map { PartialFileIndex(directory: $0) }
@@ -92,17 +92,17 @@ final class Server {
         reachability = ReachabilityService(loop: loop, settings: configuration.reachability, log: log)
         let connectivity = NetworkConnectivity(manager: reachability.manager, transport: transport, loop: loop)
         callbacks = CallbackBroker(record: record, loop: loop, log: log, configuration: live)
+        let cache = CacheService(options, loop, worker, publisher, log, live)
         sessions = SessionService(
-            transport: transport, loop: loop, spool: spool, files: files, publisher: publisher,
-            connectivity: connectivity,
-            cookies: CookieService(options, loop: loop, worker: worker, log: log, live), limits: configuration.limits)
+            transport: cache.transport(to: transport), loop: loop, spool: spool, files: files, publisher: publisher,
+            connectivity: connectivity, cookies: CookieService(options, loop, worker, log, live), cache: cache)
         let decoders = ParametersDecoderFactory(
             worker: worker, owner: live.access.owner, callbacks: callbacks, loop: loop, connectivity: connectivity,
             partials: partials, files: files)
         requests = RequestService(
             sessions: sessions, configuration: live, callbacks: callbacks, decoders: decoders, memory: memory,
             record: record, loop: loop, log: log, epoch: identity.epoch)
-        streams = StreamService(loop: loop, rawStreamPool: rawStreamPool)
+        streams = StreamService(loop: loop, rawStreamPool: raw)
         connectionServices = ConnectionServices(
             loop: loop, worker: worker, configuration: live, publisher: publisher, reachability: reachability,
             callbacks: callbacks, requests: requests, memory: memory)

@@ -50,6 +50,45 @@ extension EventPublisher {
 
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
         publish(.taskDidCollectMetrics, request: request) { write(hops, &$0) }
+        publishCache(request, hops)
+    }
+
+    func request(_ request: Request, taskWillCache proposal: CacheProposal) {
+        publish(.taskWillCacheResponse, request: request) { writer in
+            writeStore(of: request, to: &writer)
+            writer.member("status", proposal.head.status)
+            writer.member("size_bytes", proposal.body.count)
+            if let ttl = proposal.ttlMilliseconds, ttl >= 0 { writer.member("ttl_ms", ttl) }
+            writer.member("storage", proposal.storage.rawValue)
+        }
+    }
+
+    /// What the cache did for the hops of a task.
+    private func publishCache(_ request: Request, _ hops: [Hop]) {
+        for hop in hops {
+            guard let outcome = hop.metrics?.cache else { continue }
+            switch outcome.status {
+            case .hit, .stale:
+                publish(.cacheHit, request: request) { writer in
+                    writeStore(of: request, hop, to: &writer)
+                    writer.member("status", outcome.status.rawValue)
+                    writer.member("reason", outcome.reason)
+                    writer.member("age_ms", outcome.ageMilliseconds ?? 0)
+                    if let ttl = outcome.ttlMilliseconds { writer.member("ttl_ms", ttl) }
+                }
+            case .revalidated:
+                publish(.cacheRevalidated, request: request) { writeStore(of: request, hop, to: &$0) }
+            case .collapsed:
+                publish(.cacheCollapsed, request: request) { writeStore(of: request, hop, to: &$0) }
+            case .miss, .bypass: break
+            }
+        }
+    }
+
+    private func writeStore(of request: Request, _ hop: Hop? = nil, to writer: inout JSONWriter) {
+        writer.member("store", request.session.cacheStoreName?.name ?? request.session.name)
+        let url = hop?.url ?? request.attempts.last?.hops.last?.url
+        record.write(url: url?.description ?? request.parameters.url, record.eventDetail, to: &writer)
     }
 
     func request(_ request: Request, taskDidCompleteWith error: TransportError?) {

@@ -48,6 +48,8 @@ struct SessionHandlers {
             guard known.isMade(of: text, configuration) else { throw exists(known) }
             return .result { write(changed: false, known.session, to: &$0) }
         }
+        try sessions.checkStore(
+            of: configuration, session: name, uid: uid, path: "params.configuration.cache")
         guard configuration.cookies?.isPersistent != true || saved != nil else {
             return try createWithSavedCookies(call, files, configuration, name: name)
         }
@@ -241,7 +243,7 @@ struct SessionHandlers {
 
     /// Members that are written as the client has set them, with their secrets hidden.
     private static let givenMembers: [StaticString] = [
-        "languages", "cookies", "trust", "tls", "addresses", "redirect", "interceptor", "validate",
+        "languages", "cookies", "cache", "trust", "tls", "addresses", "redirect", "interceptor", "validate",
     ]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
@@ -288,6 +290,8 @@ struct SessionHandlers {
         }
         sessions.table.remove(name, of: call.client.uid)
         sessions.cookies.release(session: name, of: call.client.uid)
+        let removesResponses = call.params["forget"]?.bool ?? false
+        sessions.releaseCache(of: session, uid: call.client.uid, removing: removesResponses)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

@@ -26,6 +26,8 @@ protocol CallbackFactory {
     func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator
     /// `callback.authenticate`.
     func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider
+    /// `callback.cache`.
+    func cachedResponseDecider(_ json: JSON, path: String) throws(RPCError) -> any CachedResponseDecider
     /// `callback.refresh`.
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher
 }

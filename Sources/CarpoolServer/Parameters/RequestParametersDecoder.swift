@@ -83,6 +83,9 @@ struct RequestParametersDecoder {
         if let cookies = params[.cookies] {
             parameters.cookies = try CookieReader.request(cookies, url: parameters.url, path: "params.cookies")
         }
+        if let cache = params[.cache] {
+            parameters.caching = try CacheReader(callbacks: callbacks).request(cache, path: "params.cache")
+        }
     }
 
     /// `parameters` and `encoding`.
@@ -260,6 +263,9 @@ struct RequestParametersDecoder {
         configuration.isEphemeral = object[.ephemeral] ?? false
         configuration.cookies = try object[.sessionCookies].map { json throws(RPCError) in
             try CookieReader.settings(json, isEphemeral: configuration.isEphemeral, path: "\(path).cookies")
+        }
+        if let cache = object[.sessionCache] {
+            configuration.caching = try CacheReader(callbacks: callbacks).session(cache, path: "\(path).cache")
         }
         if let languages = object[.languages] {
             configuration.languages = try RequestParametersDecoder.languages(languages, path: "\(path).languages")

@@ -82,6 +82,7 @@ extension RecordWriter {
             hop.forEachCookieName { writer.text($0) }
             writer.endArray()
         }
+        if withCookies, let outcome = metrics.cache { CacheWriter.write(outcome, to: &writer) }
         writer.endObject()
     }
 
@@ -136,8 +137,9 @@ extension RecordWriter {
         writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }
 
-    /// The jar of a request that exports it; only for the client that made the request.
-    func writeCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+    /// What the cache did, and the jar of a request that exports it; the jar only for the client that made the request.
+    func writeCacheAndCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+        if let outcome = request.cacheOutcome { CacheWriter.write(outcome, to: &writer) }
         guard let export = request.parameters.cookies?.export, let cookies = request.exportedCookies,
             disclosure?.mayShowSecret() ?? true
         else { return }

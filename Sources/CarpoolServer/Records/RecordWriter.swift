@@ -121,7 +121,7 @@ struct RecordWriter {
         writer.endArray()
         if first > 0 { writer.member("truncated", true) }
         writeDownload(request, to: &writer)
-        writeCookies(of: request, detail, to: &writer)
+        writeCacheAndCookies(of: request, detail, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.isFull { write(request.timeline, to: &writer) }
         writer.endObject()
@@ -259,6 +259,9 @@ struct RecordWriter {
         writer.member("attempts", request.attempts.count)
         writer.member("redirects", max(0, hops - request.attempts.count))
         writer.member("reused", isReused)
+        if let outcome = request.cacheOutcome {
+            writer.member("resource_fetch_type", CacheWriter.fetchType(of: outcome))
+        }
         writer.endObject()
     }
 }

@@ -31,7 +31,8 @@ final class CookieService {
     /// Time between a failure and the next attempt to write, in milliseconds.
     private static let retryMilliseconds = 30_000
 
-    init(_ options: ServerOptions, loop: EventLoop, worker: Worker, log: Log, _ configuration: LiveConfiguration) {
+    init(_ options: ServerOptions, _ loop: EventLoop, _ worker: Worker, _ log: Log, _ configuration: LiveConfiguration)
+    {
         folder = options.cookiesDirectory.map(CookieFolder.init)
         self.loop = loop
         self.worker = worker

@@ -76,6 +76,9 @@ final class DeclaredSessionService {
         for session in changes.made.map(\.session) where session.configuration.cookies?.isPersistent != true {
             sessions.cookies.release(session: session.name, of: owner)
         }
+        for session in old.compactMap(\.self) where changes.removed.contains(session.name) {
+            sessions.releaseCache(of: session, uid: owner, removing: false)
+        }
         let work = Slices.forEach(of: old.compactMap(\.self)) { $0.retire() }
         old = []
         if work.runSlice() { loop.runInSlices(work) }
@@ -95,6 +98,9 @@ final class DeclaredSessionService {
             return nil
         }
         configuration.hiddenFields = declared.hiddenFields
+        try sessions.checkStore(
+            of: configuration, session: declared.name, uid: owner,
+            path: "\(DeclaredSession.path(of: declared.name)).cache")
         let cookies = sessions.cookies.cookies(of: declared, uid: owner)
         let session = sessions.make(name: declared.name, of: owner, configuration, saved: cookies)
         let declaration = SessionTable.Declaration(

@@ -60,6 +60,10 @@ final class RequestService {
         if let refusal = registry.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let decoder = decoder(for: call.client, files: files)
         let parameters = try decoder.parameters(call.params, call.parts)
+        // Without a cache the origin would be asked, which the caller may not want.
+        if let wanted = parameters.caching, wanted.policy != .noStore, session.standardCacheUse == nil {
+            throw .cacheUnavailable(session: session.name)
+        }
         let callBytes = call.messageBytes &+ files.passwordBytes
         let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }

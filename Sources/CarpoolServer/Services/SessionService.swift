@@ -1,3 +1,4 @@
+internal import CarpoolCache
 internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
@@ -18,7 +19,9 @@ final class SessionService {
     let connectivity: NetworkConnectivity
     let files: FileStore
     let streamMemory: StreamMemory
-    private let transport: CurlTransport
+    /// The stores of responses.
+    let cache: CacheService
+    private let transport: any Transport
     private let loop: EventLoop
     private let spool: Spool
     private let publisher: EventPublisher
@@ -27,8 +30,8 @@ final class SessionService {
     static let languages = ["en"]
 
     init(
-        transport: CurlTransport, loop: EventLoop, spool: Spool, files: FileStore, publisher: EventPublisher,
-        connectivity: NetworkConnectivity, cookies: CookieService, limits: Limits
+        transport: any Transport, loop: EventLoop, spool: Spool, files: FileStore, publisher: EventPublisher,
+        connectivity: NetworkConnectivity, cookies: CookieService, cache: CacheService
     ) {
         self.transport = transport
         self.loop = loop
@@ -37,6 +40,8 @@ final class SessionService {
         self.publisher = publisher
         self.connectivity = connectivity
         self.cookies = cookies
+        self.cache = cache
+        let limits = publisher.limits
         streamMemory = StreamMemory(streamBytes: limits.streamBytes, totalBytes: limits.totalStreamBytes)
     }
 
@@ -45,14 +50,39 @@ final class SessionService {
     func make(
         name: String, of uid: UInt32, _ configuration: SessionConfiguration, saved: [Cookie] = []
     ) -> Session {
+        var configuration = configuration
+        if cache.isOff { configuration.caching = nil }
         let session = Session(
             name: name, user: uid == publisher.owner ? nil : uid, configuration: configuration, transport: transport,
             scheduler: loop, spool: spool, files: files, eventMonitor: publisher, streamMemory: streamMemory,
             connectivity: connectivity,
             cookieJar: configuration.cookies.map { cookies.jar($0, ofSession: name, uid: uid, saved: saved) })
         session.memory = memory
+        if let use = session.standardCacheUse { cache.stores.prepare(for: use) }
         session.makeCookieMemory = { [cookies] in cookies.account(of: uid) }
         return session
+    }
+
+    /// Refuses a session that shares a store and has other settings for it.
+    func checkStore(
+        of configuration: SessionConfiguration, session: String, uid: UInt32, path: String
+    ) throws(RPCError) {
+        guard let caching = configuration.caching, let name = caching.storeName, !cache.isOff else { return }
+        var settings = caching.settings
+        if configuration.isEphemeral { settings.diskBytes = 0 }
+        let user = uid == publisher.owner ? nil : uid
+        let store = CacheStoreName(user: user, name: name, isShared: true)
+        guard let known = cache.stores.settings(of: store), known != settings,
+            table.sessions(of: uid).contains(where: { $0.name != session && $0.cacheStoreName == store })
+        else { return }
+        throw .invalidParams(
+            path: path, message: "another session has other settings for the store \(name)",
+            expected: "the same settings in all sessions that share a store, or another store")
+    }
+
+    /// Ends the store of a session that is over.
+    func releaseCache(of session: Session, uid: UInt32, removing: Bool) {
+        cache.release(session, others: table.sessions(of: uid).filter { $0 !== session }, removing: removing)
     }
 
     /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did
@@ -71,6 +101,7 @@ final class SessionService {
     func makeStandard(of uid: UInt32) -> Session {
         var shared = SessionConfiguration()
         shared.languages = SessionService.languages
+        shared.caching = .standard
         return make(name: SessionTable.standardName, of: uid, shared)
     }
 

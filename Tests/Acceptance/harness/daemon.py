@@ -41,6 +41,10 @@ def environment(directory: Path) -> dict[str, str]:
     return kept
 
 
+DEFAULTS: dict[str, Any] = {"cache": "no_store"}
+"""What every configuration of a test has unless it says otherwise: a request that is repeated reaches its origin."""
+
+
 class Daemon:
     """A carpoold that serves. `config` is its configuration file's content; root may start one for another user."""
 
@@ -62,8 +66,9 @@ class Daemon:
         self._wires: weakref.WeakSet[Wire] = weakref.WeakSet()
         self.environment = environment(directory)
         self.arguments = ["--socket", str(self.socket), *arguments]
-        if config is not None:
-            self.configure(config)
+        # A test may have written a file, or a daemon of the same directory may have left one.
+        if config is not None or not os.path.lexists(self.config_file):
+            self.configure(config or {})
         self.log = directory / "log"
         self._user = user
         if user is not None:
@@ -75,11 +80,18 @@ class Daemon:
     def pid(self) -> int:
         return self.process.pid
 
+    @property
+    def config_file(self) -> Path:
+        return self.directory / "config" / "carpool" / "config.json"
+
     def configure(self, config: Mapping[str, Any]) -> None:
-        """Write the configuration file; a running daemon reads it at the next reload."""
-        path = self.directory / "config" / "carpool" / "config.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(config))
+        """Write the configuration file with `DEFAULTS`; a running daemon reads it at the next reload.
+
+        A member that is None is left out: the daemon's own default is valid.
+        """
+        content = {name: value for name, value in {**DEFAULTS, **config}.items() if value is not None}
+        self.config_file.parent.mkdir(parents=True, exist_ok=True)
+        self.config_file.write_text(json.dumps(content))
 
     def _start(self, variables: Mapping[str, str]) -> None:
         reader, writer = os.pipe()

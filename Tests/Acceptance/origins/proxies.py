@@ -64,7 +64,7 @@ class Squid:
     def __init__(self, directory: Path, certificate: Certificate) -> None:
         self.directory = directory
         directory.mkdir(parents=True)
-        self.plain, self.basic, self.secure = _free_ports(3)
+        self.plain, self.basic, self.secure = free_ports(3)
         root = os.getuid() == 0
         user = "proxy" if root else pwd.getpwuid(os.getuid()).pw_name
         users = [(USER, PASSWORD), (OTHER, OTHER_PASSWORD), *MORE]
@@ -86,9 +86,9 @@ class Squid:
             shutil.chown(directory, user, user)
             directory.chmod(0o755)
         self._log = directory / "access.log"
-        command = [_program("squid"), "-N", "-f", str(configuration)]
+        command = [program("squid"), "-N", "-f", str(configuration)]
         self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _await(self._process, [self.plain, self.basic, self.secure], directory / "cache.log")
+        await_ports(self._process, [self.plain, self.basic, self.secure], directory / "cache.log")
 
     def log(self, part: str, count: int) -> list[list[str]]:
         """Return the lines with this text, when there are so many: port, method, URL, user, status."""
@@ -111,8 +111,8 @@ class Socks:
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True)
-        self.plain, self.basic, self.four = _free_ports(3)
-        micro = [_program("microsocks"), "-i", "127.0.0.1", "-p"]
+        self.plain, self.basic, self.four = free_ports(3)
+        micro = [program("microsocks"), "-i", "127.0.0.1", "-p"]
         commands = [
             [*micro, str(self.plain)],
             [*micro, str(self.basic), "-u", USER, "-P", PASSWORD],
@@ -120,7 +120,7 @@ class Socks:
         ]
         self._processes = [begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
         for process, port in zip(self._processes, [self.plain, self.basic, self.four], strict=True):
-            _await(process, [port], directory / "error.log")
+            await_ports(process, [port], directory / "error.log")
 
     def stop(self) -> None:
         for process in self._processes:
@@ -134,19 +134,19 @@ class Tinyproxy:
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True)
-        (self.port,) = _free_ports(1)
+        (self.port,) = free_ports(1)
         configuration = directory / "tinyproxy.conf"
         lines = [f"Port {self.port}", "Listen 127.0.0.1", "Timeout 60", f'LogFile "{directory}/error.log"']
         configuration.write_text("\n".join([*lines, f"BasicAuth {USER} {self.password}", ""]))
-        command = [_program("tinyproxy"), "-d", "-c", str(configuration)]
+        command = [program("tinyproxy"), "-d", "-c", str(configuration)]
         self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _await(self._process, [self.port], directory / "error.log")
+        await_ports(self._process, [self.port], directory / "error.log")
 
     def stop(self) -> None:
         end(self._process, PATIENCE_SECONDS)
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     found = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
     if found is None:
         pytest.fail(f"{name} is not installed")
@@ -158,7 +158,7 @@ def _crypted(password: str) -> str:
     return subprocess.run(command, input=password, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that were free a moment ago: these programs take no sockets from their parent."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
@@ -167,7 +167,7 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _await(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
+def await_ports(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
     def listens() -> bool:
         assert process.poll() is None, log.read_text() if log.exists() else process.args
         try:

@@ -87,6 +87,8 @@ import Testing
         (#"{"url":"u","trust":{"verify":true}}"#, "params.trust.verify", nil),
         (#"{"url":"u","redirect":"folow"}"#, "params.redirect", "follow"),
         (#"{"url":"u","headers":[["a"]]}"#, "params.headers[0]", nil),
+        (#"{"url":"u","cache":{"store":"ours"}}"#, "params.cache.store", nil),
+        (#"{"url":"u","cache":"no-store"}"#, "params.cache", "no_store"),
         (#"["u",1]"#, "params[1]", nil),
         (#"{"method":"GET"}"#, "params.url", nil),
     ])
@@ -96,6 +98,14 @@ import Testing
             try Catalogue.carpool.bind(params: try parse(params), of: perform)
         }
         #expect(error?.code == -32602 && error?["path"] == path && error?["did_you_mean"] == didYouMean)
+    }
+
+    @Test func namesThePlaceOfASettingOfAStore() throws {
+        let perform = try #require(Catalogue.carpool["request.perform"])
+        let error = #expect(throws: RPCError.self) {
+            try Catalogue.carpool.bind(params: try parse(#"{"url":"u","cache":{"disk_bytes":0}}"#), of: perform)
+        }
+        #expect(error?.message.contains("it belongs to the `cache` of a session") == true)
     }
 
     @Test func findsMethodsByAliasAndSpelling() {

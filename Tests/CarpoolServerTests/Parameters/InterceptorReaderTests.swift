@@ -22,6 +22,9 @@ struct InterceptorReaderTests {
             return Part()
         }
         func challengeDecider(_ json: JSON, path: String) throws(RPCError) -> ChallengeDecider { throw .cancelled }
+        func cachedResponseDecider(_ json: JSON, path: String) throws(RPCError) -> any CachedResponseDecider {
+            throw .cancelled
+        }
         func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator { throw .cancelled }
         func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher {
             paths.append(path)

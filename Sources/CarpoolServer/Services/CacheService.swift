@@ -1,0 +1,97 @@
+internal import CarpoolCache
+internal import CarpoolHTTP
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// The stores of responses: where they are, and their events.
+final class CacheService: CacheObserver {
+    let stores: CacheStores
+    private let configuration: LiveConfiguration
+    private let publisher: EventPublisher
+    private let log: Log
+    private let worker: Worker
+    /// Where the stores on disk are.
+    private let directory: String?
+
+    init(
+        _ options: ServerOptions, _ loop: EventLoop, _ worker: Worker, _ publisher: EventPublisher, _ log: Log,
+        _ configuration: LiveConfiguration
+    ) {
+        self.configuration = configuration
+        self.publisher = publisher
+        self.log = log
+        self.worker = worker
+        directory = configuration.current.turnsCacheOff ? nil : options.responsesDirectory
+        let owner = publisher.owner
+        let place = options.responsesDirectory.map { folder in
+            CacheStores.Place(
+                worker: worker, maximumBytes: configuration.limits.cacheDiskBytes,
+                folder: { "\(folder)/\(CacheService.folderName($0, owner: owner))" })
+        }
+        stores = CacheStores(loop: loop, memoryBytes: configuration.limits.cacheMemoryBytes, place: place)
+        stores.observer = self
+    }
+
+    /// A transport that uses the stores, in front of another one.
+    func transport(to next: any Transport) -> any Transport {
+        CachingTransport(next: next, loop: stores.loop, stores: stores)
+    }
+
+    /// The folder of a store: two stores never have the same.
+    private static func folderName(_ name: CacheStoreName, owner: UInt32) -> String {
+        "\(name.user ?? owner).\(name.isShared ? "shared" : "session").\(name.name)"
+    }
+
+    /// Whether the configuration turns all caches off.
+    var isOff: Bool { configuration.current.turnsCacheOff }
+
+    /// Ends the store of a session that is over, unless another session shares it.
+    /// - Parameter others: the other sessions of its user.
+    func release(_ session: Session, others: [Session], removing: Bool) {
+        guard let name = session.cacheStoreName, !others.contains(where: { $0.cacheStoreName == name }) else { return }
+        stores.end(name, removing: !name.isShared && (removing || session.configuration.isEphemeral))
+    }
+
+    /// Calls back when all stores of a user that are on disk are open, also those of earlier runs.
+    func openAll(of uid: UInt32, then: @escaping () -> Void) {
+        guard let directory else { return then() }
+        let owner = publisher.owner
+        worker.runAlways(for: .housekeeping, { FolderListing.names(in: directory) }) { [stores] folders in
+            stores.open(folders.compactMap { CacheService.storeName(ofFolder: $0, uid: uid, owner: owner) })
+            then()
+        }
+    }
+
+    private static func storeName(ofFolder folder: String, uid: UInt32, owner: UInt32) -> CacheStoreName? {
+        let parts = folder.split(separator: ".", maxSplits: 2)
+        guard parts.count == 3, UInt32(parts[0]) == uid, parts[1] == "shared" || parts[1] == "session" else {
+            return nil
+        }
+        return CacheStoreName(
+            user: uid == owner ? nil : uid, name: String(parts[2]), isShared: parts[1] == "shared")
+    }
+
+    // MARK: Events
+
+    func store(_ name: CacheStoreName, did event: CacheEvent) {
+        if case .writeFailed(let message, _) = event {
+            log.write(.warning, "responses are not stored on disk", [("store", name.name), ("error", message)])
+        }
+        let subject = EventSubject(session: nil, uid: name.user ?? publisher.owner)
+        publisher.publish(CacheService.type(of: event), about: subject) { writer in
+            writer.member("store", name.name)
+            CacheWriter.write(event, publisher.record, to: &writer)
+        }
+    }
+
+    private static func type(of event: CacheEvent) -> EventType {
+        switch event {
+        case .stored: .cacheStored
+        case .revalidated: .cacheRevalidated
+        case .invalidated: .cacheInvalidated
+        case .evicted: .cacheEvicted
+        case .writeFailed: .cacheWriteFailed
+        }
+    }
+}

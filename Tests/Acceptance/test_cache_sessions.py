@@ -1,0 +1,76 @@
+"""Stores and the sessions that use them: sharing, ends, and stores of earlier runs."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import StartDaemon
+from harness.caches import CACHING, SESSION, cache, entries, get, statistics, told
+from harness.waiting import eventually
+from harness.wire import RemoteError, Wire
+from origins.pages import MAX_AGE, Page
+from origins.scripted import ScriptedOrigin
+
+CONFIG = CACHING
+
+
+def test_hk_03_sessions_that_share_a_store_agree_on_its_settings(wire: Wire) -> None:
+    cache(wire, "one", store="common")
+    with pytest.raises(RemoteError) as refused:
+        cache(wire, "two", store="common", disk_bytes=0)
+    assert refused.value.error["data"]["path"] == "params.configuration.cache"
+    with pytest.raises(RemoteError):
+        wire.call("session.create", name="two", configuration={"ephemeral": True, "cache": {"store": "common"}})
+    cache(wire, "two", store="common")
+    # With the last session its settings go.
+    for name in ("one", "two"):
+        wire.call("session.invalidate", session=name)
+    cache(wire, "three", store="common", disk_bytes=0)
+
+
+def test_a_store_ends_with_its_session(wire: Wire, origin: ScriptedOrigin) -> None:
+    page = Page(origin, MAX_AGE)
+    for _ in range(3):
+        cache(wire, SESSION, disk_bytes=0)
+        get(wire, page.url)
+        wire.call("session.invalidate", session=SESSION)
+    assert page.count == 3
+    assert SESSION not in {row["store"] for row in wire.call("cache.stats")["stores"]}
+
+
+def test_what_is_on_disk_is_there_for_the_next_session_of_the_name(wire: Wire, origin: ScriptedOrigin) -> None:
+    page = Page(origin, MAX_AGE)
+    for turn in range(4):
+        cache(wire, SESSION)
+        assert told(get(wire, page.url))[0] == ("hit" if turn else "miss")
+        eventually(lambda: entries(wire, session=SESSION)[0]["where"] == "disk")
+        wire.call("session.invalidate", session=SESSION, forget=turn == 3)
+    cache(wire, SESSION)
+    assert told(get(wire, page.url))[0] == "miss"
+
+
+def test_a_purge_and_a_list_reach_stores_of_earlier_runs(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config=CACHING)
+    page = Page(origin, MAX_AGE)
+    with daemon.wire() as wire:
+        cache(wire, SESSION)
+        get(wire, page.url)
+        eventually(lambda: entries(wire, session=SESSION)[0]["where"] == "disk")
+    daemon.stop()
+    daemon = start(config=CACHING)
+    with daemon.wire() as wire:
+        assert [row["url"] for row in entries(wire)] == [page.url]
+        assert wire.call("cache.purge", all=True) == {"changed": True, "purged": 1}
+        cache(wire, SESSION)
+        assert told(get(wire, page.url))[0] == "miss"
+        eventually(lambda: statistics(wire)["entries"] == 1)
+
+
+def test_a_request_for_a_cache_that_is_not_there_is_refused(wire: Wire, origin: ScriptedOrigin) -> None:
+    page = Page(origin, MAX_AGE)
+    wire.call("session.create", name="bare", configuration={})
+    for wish in ("return_cache_dont_load", {"ttl_ms": 1_000}):
+        with pytest.raises(RemoteError) as refused:
+            get(wire, page.url, "bare", cache=wish)
+        assert refused.value.name == "cache.unavailable"
+    get(wire, page.url, "bare", cache="no_store")
+    assert page.count == 1
