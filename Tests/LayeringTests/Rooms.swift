@@ -2,8 +2,13 @@
 /// these tables with its reason.
 let rooms: [String: [String: [String: String]]] = [
     "CarpoolCLI": [
+        "Cache": [
+            "CommandLine": "options become parameters, and spans are printed",
+            "Terminal": "sizes and URLs are printed",
+        ],
         "CommandLine": ["Terminal": "an error of usage has an exit code"],
         "Commands": [
+            "Cache": "cache lists, explains and purges responses",
             "CommandLine": "a command is a Command with options",
             "Daemon": "a command finds or starts the daemon",
             "Events": "watch and reachability print events",

@@ -11,6 +11,7 @@ struct Report {
         record["attempts"]?.forEachElement { attempt in
             attempt["metrics"]?.forEachElement { Terminal.printError(Report.line(of: $0)) }
         }
+        if let cache = record["cache"] { Terminal.printError(Report.line(ofCache: cache)) }
     }
 
     private static func line(of hop: JSON) -> String {
@@ -29,6 +30,17 @@ struct Report {
             if let time = hop[name]?.integer { parts.append("\(label) \(milliseconds(time))") }
         }
         if let bytes = hop["response_body_bytes"]?.integer { parts.append("\(bytes) bytes") }
+        return "* " + parts.joined(separator: ", ")
+    }
+
+    /// `* cache hit (fresh), 12 s old, fresh for 48 s`
+    static func line(ofCache cache: JSON) -> String {
+        var parts = ["cache \(cache["status"]?.string ?? "?") (\(cache["reason"]?.string ?? "?"))"]
+        if let age = cache["age_ms"]?.integer { parts.append("\(TimeSpan.text(milliseconds: age)) old") }
+        if let left = cache["ttl_ms"]?.integer {
+            parts.append("\(left < 0 ? "stale" : "fresh") for \(TimeSpan.text(milliseconds: left))")
+        }
+        if cache["stored"]?.bool == true { parts.append("stored") }
         return "* " + parts.joined(separator: ", ")
     }
 

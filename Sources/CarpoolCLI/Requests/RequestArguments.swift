@@ -66,6 +66,7 @@ struct RequestArguments: CommandArguments {
     var connection = ConnectionArguments()
     var credential = CredentialArguments()
     var cookies = CookieArguments()
+    var cache = CachePolicyArguments()
     var proxy = ProxyArguments()
     var followsRedirects = true
     var httpVersion: String?
@@ -172,6 +173,7 @@ extension Option where Arguments == RequestArguments {
         options += credential
         options += netrc
         options += cookies
+        options += cache
         options += proxy
         options += ofParameters
         options += ofReport
@@ -218,6 +220,23 @@ extension Option where Arguments == RequestArguments {
             ) { $0.cookies.jar = $1 },
             Option("--junk-session-cookies", short: "j", "read no cookies without an expiry date from files") {
                 $0.cookies.dropsSessionCookies = true
+            },
+        ]
+    }
+
+    /// The options of the cache.
+    private static var cache: [Option] {
+        [
+            Option("--cache", takes: "POLICY", "how stored responses are used, such as no_store or reload_revalidating")
+            {
+                (arguments, value) throws(UsageError) in try arguments.cache.setPolicy(value)
+            },
+            Option(
+                "--ttl", takes: "SPAN", "store the response as fresh for SPAN: 90s, 10m, 2h or 7d",
+                read: { text throws(UsageError) in try TimeSpan.span(text, of: "--ttl") }
+            ) { $0.cache.ttlMilliseconds = $1 },
+            Option("--offline", "use a stored response of any age, or fail; ask no server") {
+                (arguments, _) throws(UsageError) in try arguments.cache.setOffline()
             },
         ]
     }

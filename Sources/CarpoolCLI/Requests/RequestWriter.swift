@@ -37,6 +37,7 @@ struct RequestWriter {
         request.connection.write(to: &writer)
         request.credential.write(to: &writer)
         request.cookies.write(to: &writer)
+        request.cache.write(to: &writer, isDownload: request.output != nil)
         request.proxy.write(to: &writer, environment)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
