@@ -27,6 +27,12 @@ PARAMS: dict[str, dict[str, Any]] = {
     },
     "destination": {"response": HEAD, "suggested_name": "a.zip"},
     "body": {"url_request": URL_REQUEST},
+    "cache": {
+        "url_request": URL_REQUEST,
+        "response": HEAD,
+        "body": {"size_bytes": 2},
+        "proposed": {"ttl_ms": 1500, "storage": "disk"},
+    },
     "refresh": {"credential": {"access_token": "old", "refresh_token": "r1", "expires": "2001-01-01T00:00:00.000000Z"}},
 }
 

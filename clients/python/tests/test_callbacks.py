@@ -74,6 +74,20 @@ def fail(_: Any) -> Any:
         ("body", "text", {"text": "text"}),
         ("body", b"\xff", {"base64": "/w=="}),
         ("body", Path("/tmp/a"), {"file": "/tmp/a"}),
+        ("cache", None, {"decision": "cache"}),
+        ("cache", True, {"decision": "cache"}),
+        ("cache", False, {"decision": "do_not_cache"}),
+        ("cache", carpool.CacheChanges(), {"decision": "modify"}),
+        (
+            "cache",
+            carpool.CacheChanges(ttl=1.5, storage="memory"),
+            {"decision": "modify", "ttl_ms": 1500, "storage": "memory"},
+        ),
+        (
+            "cache",
+            carpool.CacheChanges(set_headers={"A": "1"}, remove_headers=["B"], body=b"\xff"),
+            {"decision": "modify", "set_headers": {"A": "1"}, "remove_headers": ["B"], "body": {"base64": "/w=="}},
+        ),
         ("refresh", carpool.Credential("new"), {"credential": {"access_token": "new"}}),
         (
             "refresh",
@@ -100,6 +114,7 @@ def test_what_a_handler_gives_is_its_answer(
         ("preprocess", {"fail": {"message": "why not"}}),
         ("destination", {"fail": {"message": "why not"}}),
         ("body", {"fail": {"message": "why not"}}),
+        ("cache", {"decision": "do_not_cache"}),
         ("refresh", {"fail": {"message": "why not"}}),
     ],
 )
@@ -124,6 +139,8 @@ def test_a_handler_can_refuse(start: Start, connect: Connect, kind: str, expecte
         ("preprocess", None, "TypeError"),
         ("destination", True, "TypeError"),
         ("body", None, "TypeError"),
+        ("cache", "memory", "TypeError"),
+        ("cache", carpool.CacheChanges(ttl=float("nan")), "ValueError"),
         ("refresh", {"access_token": "new"}, "TypeError"),
     ],
 )
@@ -188,10 +205,12 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
         authenticate=answer(None),
         destination=answer(None),
         body=answer(""),
+        cache=answer(None),
         refresh=answer(carpool.Credential("new")),
     )
     client.run("get", "http://a/")
-    adapt, retry, redirect, validate, serialize, preprocess, authenticate, destination, body, refresh, *bodies = calls
+    adapt, retry, redirect, validate, serialize, preprocess, authenticate, destination, body, *others = calls
+    cache, refresh, *bodies = others
     large, gone, file = bodies
     assert (adapt.callback, adapt.session, adapt.request_id, adapt.attempt, adapt.deadline) == (
         "mine",
@@ -214,6 +233,9 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     assert (serialize.content, preprocess.content) == (b"\xff", b"while(1);[1]")
     assert (authenticate.host, authenticate.port, authenticate.realm) == ("a", 80, "r")
     assert (authenticate.scheme, authenticate.is_proxy, authenticate.previous_failure_count) == ("digest", True, 1)
+    assert (cache.request.method, cache.response.status, cache.size_bytes) == ("POST", 302, 2)
+    assert (cache.ttl, cache.storage) == (1.5, "disk")
+    assert carpool.CacheCall({"proposed": {"storage": "memory"}}).ttl is None
     assert (refresh.credential.access_token, refresh.credential.refresh_token) == ("old", "r1")
     assert refresh.credential.expires_in < 0
     assert "old" not in repr(refresh.credential)

@@ -21,6 +21,7 @@ from carpool import _exceptions
         (1005, carpool.AccessError),
         (1101, carpool.ObjectError),
         (1203, carpool.QuotaError),
+        (1206, carpool.ObjectError),
         (1301, carpool.FileAccessError),
         (4711, carpool.RPCError),
         ("1", carpool.RPCError),

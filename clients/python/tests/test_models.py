@@ -87,6 +87,17 @@ def test_the_record_is_told_by_names() -> None:
         answer.spooled = b""  # type: ignore[misc]
 
 
+def test_what_the_cache_did_is_told() -> None:
+    assert response().cache is None
+    hit = Response(record(cache={"status": "hit", "reason": "fresh", "age_ms": 500, "ttl_ms": -1500, "stored": False}))
+    assert hit.cache is not None
+    assert (hit.cache.status, hit.cache.reason, hit.cache.forward) == ("hit", "fresh", None)
+    assert (hit.cache.age, hit.cache.ttl, hit.cache.is_stored, hit.cache.is_from_store) == (0.5, -1.5, False, True)
+    miss = carpool.CacheOutcome({"status": "miss", "fwd": "uri-miss", "reason": "not_stored", "stored": True})
+    assert (miss.forward, miss.age, miss.ttl) == ("uri-miss", None, None)
+    assert (miss.is_stored, miss.is_from_store) == (True, False)
+
+
 def test_what_was_made_of_the_body_is_told() -> None:
     values = [{"serializer": "json", "ok": True, "value": [1]}, {"serializer": "plist", "ok": False, "error": {}}]
     answer = Response(record(outcome={"ok": True, "value": [1], "values": values}, timeline={"latency_us": 3}))

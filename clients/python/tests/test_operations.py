@@ -53,6 +53,8 @@ def test_only_what_was_asked_for_is_sent() -> None:
         ),
         ({"redirect": {"max_hops": 1}, "start": "manual"}, {"redirect": {"max_hops": 1}, "start": "manual"}),
         ({"setup": "eager", "hold_for_headers": True}, {"setup": "eager", "hold_for_headers": True}),
+        ({"cache": "no_store"}, {"cache": "no_store"}),
+        ({"cache": {"policy": "use_protocol", "ttl_ms": 5}}, {"cache": {"policy": "use_protocol", "ttl_ms": 5}}),
         ({"tags": {"a": "b"}, "key": "k"}, {"tags": {"a": "b"}, "key": "k"}),
     ],
 )
@@ -109,6 +111,12 @@ def test_proxies_that_are_no_mapping_are_refused(proxies: Any) -> None:
 def test_a_function_must_be_registered(name: str) -> None:
     with pytest.raises(ValueError, match=rf'client.register\("NAME", {name}=...\), and pass {name}=.*"callback"'):
         params(**dict[str, Any]({name: print}))
+
+
+def test_the_function_of_a_cache_handler_must_be_registered() -> None:
+    for cache in (print, {"handler": print}):
+        with pytest.raises(ValueError, match=r'client.register\("NAME", cache=...\), and pass cache=.*"callback"'):
+            params(cache=cache)
 
 
 def test_a_default_beside_trust_sets_nothing() -> None:

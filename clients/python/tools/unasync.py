@@ -31,6 +31,7 @@ SUBSTITUTIONS = [
     (r"\basync with\b", "with"),
     (r"\basync for\b", "for"),
     (r"\bAsyncChannel\b", "Channel"),
+    (r"\bAsyncCache\b", "Cache"),
     (r"\bAsyncClient\b", "Client"),
     (r"\bAsyncHandler\b", "Handler"),
     (r"import AsyncIterator, Callable,", "import Callable, Iterator,"),

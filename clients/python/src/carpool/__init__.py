@@ -33,16 +33,26 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
-from ._inputs import CallbackOptions, DigestAuth, RedirectOptions, RetryPolicy, SerializeOptions
-from ._models import Headers, Progress, Response, ServerSentEvent
+from ._inputs import (
+    CacheOptions,
+    CallbackOptions,
+    DigestAuth,
+    RedirectOptions,
+    RetryPolicy,
+    SerializeOptions,
+    SessionCacheOptions,
+)
+from ._models import CacheOutcome, Headers, Progress, Response, ServerSentEvent
 from ._netrc import NetrcAuth
 from ._options import RequestOptions, SessionOptions
 from ._rpc import Notification
+from ._sync.cache import Cache
 from ._sync.client import Client
 from ._sync.events import EventStream
 from ._sync.stream import Stream
 
 if typing.TYPE_CHECKING:
+    from ._async.cache import AsyncCache
     from ._async.client import AsyncClient
     from ._async.events import AsyncEventStream
     from ._async.stream import AsyncStream
@@ -50,6 +60,8 @@ if typing.TYPE_CHECKING:
         AdaptCall,
         AuthenticateCall,
         BodyCall,
+        CacheCall,
+        CacheChanges,
         CallbackCall,
         Changes,
         Credential,
@@ -69,11 +81,17 @@ __all__ = [
     "AccessError",
     "AdaptCall",
     "AdaptationError",
+    "AsyncCache",
     "AsyncClient",
     "AsyncEventStream",
     "AsyncStream",
     "AuthenticateCall",
     "BodyCall",
+    "Cache",
+    "CacheCall",
+    "CacheChanges",
+    "CacheOptions",
+    "CacheOutcome",
     "CallCancelledError",
     "CallbackCall",
     "CallbackOptions",
@@ -124,6 +142,7 @@ __all__ = [
     "SerializeCall",
     "SerializeOptions",
     "ServerSentEvent",
+    "SessionCacheOptions",
     "SessionOptions",
     "Stream",
     "TransferError",
@@ -135,6 +154,7 @@ __all__ = [
 
 
 _LATER = {
+    "AsyncCache": "._async.cache",
     "AsyncClient": "._async.client",
     "AsyncEventStream": "._async.events",
     "AsyncStream": "._async.stream",
@@ -144,6 +164,8 @@ _LATER = {
         "AuthenticateCall",
         "AuthenticateCall",
         "BodyCall",
+        "CacheCall",
+        "CacheChanges",
         "CallbackCall",
         "Changes",
         "Credential",

@@ -14,6 +14,8 @@ from ._calls import (
     AdaptCall,
     AuthenticateCall,
     BodyCall,
+    CacheCall,
+    CacheChanges,
     CallbackCall,
     Changes,
     Credential,
@@ -205,6 +207,23 @@ def _body(_: BodyCall, value: Any) -> dict[str, Any]:
     return _bytes_or_text(value)
 
 
+def _cache(_: CacheCall, value: Any) -> dict[str, Any]:
+    if value is False:
+        return {"decision": "do_not_cache"}
+    if value is None or value is True:
+        return {"decision": "cache"}
+    if not isinstance(value, CacheChanges):
+        raise _wrong(value, "CacheChanges, True, False or None")
+    members = {
+        "set_headers": None if value.set_headers is None else dict(value.set_headers),
+        "remove_headers": value.remove_headers,
+        "body": None if value.body is None else _bytes_or_text(value.body),
+        "ttl_ms": None if value.ttl is None else max(0, round(value.ttl * 1000)),
+        "storage": value.storage,
+    }
+    return {"decision": "modify", **{name: member for name, member in members.items() if member is not None}}
+
+
 def _refresh(_: RefreshCall, value: Any) -> dict[str, Any]:
     if not isinstance(value, Credential):
         raise _wrong(value, "a Credential")
@@ -222,5 +241,6 @@ _KINDS: Final[dict[str, _Kind]] = {
     "preprocess": _Kind(PreprocessCall, _preprocess, _fail),
     "destination": _Kind(DestinationCall, _destination, _fail),
     "body": _Kind(BodyCall, _body, _fail),
+    "cache": _Kind(CacheCall, _cache, lambda _: {"decision": "do_not_cache"}),
     "refresh": _Kind(RefreshCall, _refresh, _fail),
 }

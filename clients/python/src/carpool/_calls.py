@@ -289,6 +289,54 @@ class BodyCall(CallbackCall):
 
 
 @dataclass(frozen=True, slots=True)
+class CacheChanges:
+    """The changes to a response before it is stored; None leaves a member unchanged.
+
+    `ttl` is how long it is fresh, in seconds; `storage="memory"` keeps it from the disk.
+    """
+
+    set_headers: Mapping[str, str] | None = None
+    remove_headers: list[str] | None = None
+    body: str | bytes | None = None
+    ttl: float | None = None
+    storage: Literal["memory", "disk"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCall(CallbackCall):
+    """A response is about to be stored. Return None or True to store it, `CacheChanges` to store it with these.
+
+    False does not store it, and neither does `Refuse`. The request does not wait for the answer.
+    """
+
+    @property
+    def request(self) -> URLRequest:
+        """The request that was sent."""
+        return URLRequest(self.params["url_request"])
+
+    @property
+    def response(self) -> ResponseHead:
+        """The response."""
+        return ResponseHead(self.params["response"])
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the body."""
+        return int(self.params["body"]["size_bytes"])
+
+    @property
+    def ttl(self) -> float | None:
+        """The seconds for which it would be fresh; None if it would be validated first."""
+        milliseconds = self.params["proposed"].get("ttl_ms")
+        return None if milliseconds is None else milliseconds / 1000
+
+    @property
+    def storage(self) -> str:
+        """Where it would be stored: memory or disk."""
+        return str(self.params["proposed"]["storage"])
+
+
+@dataclass(frozen=True, slots=True)
 class RefreshCall(CallbackCall):
     """A session's credential has expired. Return the new `Credential`; `Refuse` fails the requests that wait for it."""
 

@@ -219,6 +219,7 @@ _BY_CODE: Final[dict[int, type[RPCError]]] = {
     -32601: MethodNotFoundError,
     -32602: InvalidParamsError,
     -32800: CallCancelledError,
+    1206: ObjectError,
 }
 _BY_HUNDRED: Final[dict[int, type[RPCError]]] = {10: AccessError, 11: ObjectError, 12: QuotaError, 13: FileAccessError}
 

@@ -77,6 +77,46 @@ SerializeOptions = TypedDict(
 Serialize = Serializer | SerializeOptions
 
 
+CachePolicy = Literal[
+    "use_protocol",
+    "reload_ignoring_cache",
+    "return_cache_else_load",
+    "return_cache_dont_load",
+    "reload_revalidating",
+    "no_store",
+]
+CacheHandler = Literal["cache", "do_not_cache"] | Mapping[str, Any]
+
+
+class _CacheUse(TypedDict, total=False):
+    policy: CachePolicy
+    ttl_ms: int
+    ignore_remote: bool
+    handler: CacheHandler
+
+
+class CacheOptions(_CacheUse, total=False):
+    """How a request uses the stored responses of its session: the members of `cache` of a request."""
+
+    store_downloads: bool
+
+
+class SessionCacheOptions(_CacheUse, total=False):
+    """The store of a session, and how its requests use it: the members of `cache` of a configuration."""
+
+    store: str
+    mode: Literal["private", "shared"]
+    disk_bytes: int
+    max_entry_bytes: int
+    heuristic: bool
+    heuristic_max_ms: int
+    stale_if_error_ms: int
+    stale_if_offline_ms: int
+    coalesce: bool
+    coalesce_wait_ms: int
+    disk_secrets: bool
+
+
 class DigestAuth(NamedTuple):
     """A user and a password for `auth` that are sent as a digest, once the server asks."""
 

@@ -87,6 +87,49 @@ class Headers(Mapping[str, str]):
 
 
 @dataclass(frozen=True, slots=True)
+class CacheOutcome:
+    """What the cache did for a response."""
+
+    record: dict[str, Any]
+    """The daemon's record."""
+
+    @property
+    def status(self) -> str:
+        """Where the response came from: hit, stale, revalidated or collapsed; miss or bypass for the origin."""
+        return str(self.record["status"])
+
+    @property
+    def reason(self) -> str:
+        """The reason: a word of the list in docs/cache.md."""
+        return str(self.record["reason"])
+
+    @property
+    def forward(self) -> str | None:
+        """Why the origin was asked, in the words of RFC 9211; None if it was not."""
+        return self.record.get("fwd")
+
+    @property
+    def age(self) -> float | None:
+        """The age in seconds of a response that was stored."""
+        return _seconds(self.record.get("age_ms"))
+
+    @property
+    def ttl(self) -> float | None:
+        """The seconds for which it stays fresh; negative since it became stale, None without freshness."""
+        return _seconds(self.record.get("ttl_ms"))
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the origin's response was stored."""
+        return bool(self.record.get("stored"))
+
+    @property
+    def is_from_store(self) -> bool:
+        """Whether the body came from the store."""
+        return self.status in {"hit", "stale", "revalidated"}
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """The response of a request. Properties read the daemon's record.
 
@@ -133,6 +176,12 @@ class Response:
     def cookies(self) -> Cookies:
         """The jar of the request at its end, if it had the argument `cookies`: an empty one suffices."""
         return Cookies(self.record.get("cookies") or {})
+
+    @property
+    def cache(self) -> CacheOutcome | None:
+        """What the cache did; None if the session has no cache."""
+        record = self.record.get("cache")
+        return None if record is None else CacheOutcome(record)
 
     @property
     def content(self) -> bytes:
@@ -255,6 +304,10 @@ class ServerSentEvent:
     """The last id that the stream has named; empty if none."""
     retry_ms: int | None
     """The delay before a new request, if the stream has set it with this event."""
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def _charset(content_type: str) -> str:

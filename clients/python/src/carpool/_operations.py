@@ -118,6 +118,17 @@ def _registered(name: str, example: str) -> tuple[str, Callable[[Any], Any]]:
     return name, form
 
 
+def _cache(value: Any) -> Any:
+    """Check the parameter `cache`: a function must be registered."""
+    handler = value.get("handler") if isinstance(value, Mapping) else None
+    if callable(handler) or callable(value):
+        raise ValueError(
+            'the handler of cache is a function: register it with client.register("NAME", cache=...), and pass '
+            f'cache={{"handler": {_CALLBACK}}}'
+        )
+    return value
+
+
 def structured(value: Any) -> Any:
     """Return the wire format of a value with bytes and times. A time without a zone is local time."""
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -170,6 +181,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "proxies": ("proxy", _proxies.given),
     "parameters": ("parameters", structured),
     "authenticate": _registered("authenticate", _CALLBACK),
+    "cache": ("cache", _cache),
     "destination": _registered("destination", _CALLBACK),
     "redirect": _registered("redirect", _CALLBACK),
     "serialize": _registered("serialize", _CALLBACK),
@@ -310,6 +322,12 @@ def _default_content_type(params: dict[str, Any], value: str) -> None:
 def present(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the params that are not None."""
     return {name: value for name, value in params.items() if value is not None}
+
+
+def cache_request(url: str, session: str | None, headers: HeaderInput | None, method: str | None) -> dict[str, Any]:
+    """Return the params of `cache.get`."""
+    fields = None if headers is None else _headers(headers)
+    return present({"url": url, "session": session, "headers": fields, "method": method})
 
 
 def deadline(timeout: float | None) -> float | None:

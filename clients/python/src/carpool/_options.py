@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from ._inputs import HeaderInput, PythonOptions, RedirectOptions, Serialize
+from ._inputs import (
+    CacheOptions,
+    CachePolicy,
+    HeaderInput,
+    PythonOptions,
+    RedirectOptions,
+    Serialize,
+    SessionCacheOptions,
+)
 
 
 class RequestOptions(PythonOptions, total=False):
@@ -137,6 +145,10 @@ class RequestOptions(PythonOptions, total=False):
     """The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.
     Default: the session's.
     """
+    cache: CachePolicy | CacheOptions | None
+    """How the store of the session is used, in place of what the session says. It has no effect in a session without
+    one. Default: the session's.
+    """
 
 
 class SessionOptions(TypedDict, total=False):
@@ -147,7 +159,9 @@ class SessionOptions(TypedDict, total=False):
     languages: Sequence[str]
     """The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`. Default: ["en"]."""
     ephemeral: bool
-    """Whether the session stores nothing on disk: persistent cookies are refused. Default: false."""
+    """Whether the session stores nothing on disk: persistent cookies are refused, and responses are cached in memory
+    alone. Default: false.
+    """
     start: Literal["immediate", "manual"]
     """When a request starts. `immediate`: at once. `manual`: with `request.resume`. Default: "immediate"."""
     setup: Literal["lazy", "eager"]
@@ -202,3 +216,8 @@ class SessionOptions(TypedDict, total=False):
     """
     cookies: Mapping[str, Any]
     """The jar of the session, which all its requests use and change. `{}` is a jar in memory. Default: no cookies."""
+    cache: CachePolicy | SessionCacheOptions
+    """The store of responses that the requests of the session use, or how they use it. `{}` is a store in memory and
+    on disk with all defaults. Default: no cache; the session default has one in memory, for explicit freshness
+    alone.
+    """

@@ -14,6 +14,7 @@ from .._exceptions import CarpoolError, ObjectError, RPCError
 from .._inputs import Serialize, Upload
 from .._models import Progress, Response
 from .._options import RequestOptions, SessionOptions
+from .cache import AsyncCache
 from .observer import AsyncObserver
 from .stream import AsyncStream
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         AuthenticateCall,
         Authentication,
         BodyCall,
+        CacheCall,
+        CacheChanges,
         Changes,
         Credential,
         DestinationCall,
@@ -71,6 +74,11 @@ class AsyncClient(AsyncObserver):
     async def aclose(self) -> None:
         """Close the connection. Its requests that are under way are cancelled; a later call connects again."""
         await self._channel.close()
+
+    @property
+    def cache(self) -> AsyncCache:
+        """The stored responses of sessions."""
+        return AsyncCache(self._channel)
 
     async def call(self, method: str, /, **params: Any) -> Any:
         """Call a method of the daemon with named parameters and return its result; raises RPCError."""
@@ -248,6 +256,7 @@ class AsyncClient(AsyncObserver):
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
         destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,
         body: AsyncHandler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
+        cache: AsyncHandler[CacheCall, CacheChanges | bool | None] | None = None,
         refresh: AsyncHandler[RefreshCall, Credential] | None = None,
     ) -> None:
         """Handle the daemon's callbacks of this name with these functions, which replace earlier ones.
@@ -267,6 +276,7 @@ class AsyncClient(AsyncObserver):
             "preprocess": preprocess,
             "destination": destination,
             "body": body,
+            "cache": cache,
             "refresh": refresh,
         }
         if not any(handlers.values()):

@@ -15,6 +15,7 @@ from .._exceptions import CarpoolError, ObjectError, RPCError
 from .._inputs import Serialize, Upload
 from .._models import Progress, Response
 from .._options import RequestOptions, SessionOptions
+from .cache import Cache
 from .observer import Observer
 from .stream import Stream
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
         AuthenticateCall,
         Authentication,
         BodyCall,
+        CacheCall,
+        CacheChanges,
         Changes,
         Credential,
         DestinationCall,
@@ -72,6 +75,11 @@ class Client(Observer):
     def close(self) -> None:
         """Close the connection. Its requests that are under way are cancelled; a later call connects again."""
         self._channel.close()
+
+    @property
+    def cache(self) -> Cache:
+        """The stored responses of sessions."""
+        return Cache(self._channel)
 
     def call(self, method: str, /, **params: Any) -> Any:
         """Call a method of the daemon with named parameters and return its result; raises RPCError."""
@@ -249,6 +257,7 @@ class Client(Observer):
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
         destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
         body: Handler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
+        cache: Handler[CacheCall, CacheChanges | bool | None] | None = None,
         refresh: Handler[RefreshCall, Credential] | None = None,
     ) -> None:
         """Handle the daemon's callbacks of this name with these functions, which replace earlier ones.
@@ -270,6 +279,7 @@ class Client(Observer):
             "preprocess": preprocess,
             "destination": destination,
             "body": body,
+            "cache": cache,
             "refresh": refresh,
         }
         if not any(handlers.values()):
