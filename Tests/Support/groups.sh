@@ -9,6 +9,10 @@ default_limit=600
 passed=0
 failed=0
 skipped=0
+notes=()
+
+# note TEXT: what the summary must tell.
+note() { notes+=("$1"); }
 
 is_wanted() {
     local name
@@ -122,8 +126,9 @@ count() {
         }' "$1"
 }
 
-# summary: the closing line; fails when anything failed, or when nothing ran.
+# summary: the notes and the closing line; fails when anything failed, or when nothing ran.
 summary() {
+    ((${#notes[@]} == 0)) || printf '%s\n' "${notes[@]}"
     if ((skipped > 0)); then
         printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     else
