@@ -31,7 +31,7 @@ import Testing
         try bench.close(store)
         #expect(!store.save(entry, body: []))
         // A log that is left would mean an unclean end.
-        #expect(Set(DirectoryNames.list(bench.folder)) == ["body", "index.db", "key", "tmp"])
+        #expect(Set(FolderListing.names(in: bench.folder)) == ["body", "index.db", "key", "tmp"])
 
         store = try bench.opened()
         #expect(store.mayHave(entry.key))
@@ -77,7 +77,7 @@ import Testing
         }
         #expect(file == saved.file)
         let path = try #require(bench.bodyFiles().first)
-        #expect(DiskBench.mode(of: path) == 0o600)
+        #expect(DiskBench.mode(of: path) == 0o400)
         #expect(DiskBench.content(of: path) == body)
         #expect(try bench.read(file, from: store).get() == body)
         let reader = store.reader(of: file)

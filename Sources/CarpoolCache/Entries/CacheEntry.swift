@@ -12,6 +12,8 @@ public final class CacheEntry {
     public var body: CacheBody
     /// Whether the disk store has it, or has a job to write it.
     public var isOnDisk = false
+    /// The file that the disk store has of the body, while its bytes are in memory too.
+    public var savedFile: StoredBodyFile?
     /// How many requests it has answered.
     public var hits = 0
     /// The last time that it answered a request, or was stored.

@@ -143,6 +143,7 @@ final class ResponseStore {
         guard case .memory(let bytes) = entry.body else { return }
         let isTooLarge = bytes.count > ledger.maximumEntryBytes
         disk.save(entry, body: bytes) { [weak self] saved in
+            entry.savedFile = saved?.file
             guard saved == nil else { return }
             self?.counters.writeFailures += 1
             // Nothing else has it.

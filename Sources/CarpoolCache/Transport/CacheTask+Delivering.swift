@@ -20,8 +20,9 @@ extension CacheTask {
     private func deliverStored() -> Bool {
         guard !isPaused, case .stored(let body) = source, !body.isReading else { return false }
         // The head waits for the first bytes of a file: if they are damaged, there is another response.
+        if offerFile(body) { return false }
         guard body.isAtEnd || body.read(atMost: 1, { _ in true }) == true else {
-            if !offerFile(body) { readFile(body) }
+            readFile(body)
             return false
         }
         deliverAnsweredHead()
@@ -78,7 +79,8 @@ extension CacheTask {
         }
         body.isReading = false
         if let entry = body.entry, result == .failure(.corrupt) || result == .failure(.missing) {
-            return didFindDamage(entry)
+            guard body.isInMemory else { return didFindDamage(entry) }
+            entry.savedFile = nil
         }
         guard isLinked else {
             source = .stored(body)

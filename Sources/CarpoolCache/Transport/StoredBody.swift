@@ -24,11 +24,15 @@ struct StoredBody {
         position = range.lowerBound
     }
 
-    /// The file, if all of it is delivered.
+    /// The file of the body, if all of it is delivered: also of one whose bytes are in memory.
     var wholeFile: StoredBodyFile? {
-        guard case .file(let file) = entry?.body, position == 0, range.count == file.length else { return nil }
+        let file: StoredBodyFile? = if case .file(let file) = entry?.body { file } else { entry?.savedFile }
+        guard let file, position == 0, range.count == file.length else { return nil }
         return file
     }
+
+    /// Whether the bytes are in memory.
+    var isInMemory: Bool { if case .memory = entry?.body { true } else { false } }
 
     var isAtEnd: Bool { position >= range.upperBound }
 
