@@ -1,7 +1,8 @@
 public import CarpoolHTTP
 
-/// What the rules need of a request. It is made once for a hop and copies no value of a field.
-public struct CacheRequest {
+/// What the rules need of a request. It is made once for a hop and copies no value of a field. An immutable object,
+/// because a task and its fetch pass it on many times.
+public final class CacheRequest {
     /// The method.
     public let method: HTTPMethod
     /// The URL.
