@@ -140,6 +140,24 @@ struct CachingTransportTests {
         #expect(third.text == "new" && third.outcome?.status == .hit)
     }
 
+    @Test("HV-09: when the process is about to end, validations in the background are cancelled, and no more begin")
+    func backgroundEnds() throws {
+        let stage = try CacheStage()
+        let fields = ["cache-control": "max-age=0, stale-while-revalidate=60", "etag": "\"1\""]
+        for number in 1...2 {
+            try stage.get("/\(number)")
+            try stage.task(number).respond(200, fields, body: "stored")
+        }
+        try stage.get("/1")
+        let last = try stage.task(3)
+        stage.transport.endValidations()
+        #expect(last.isCancelled)
+        last.endCancelled()
+        let caller = try stage.get("/2")
+        stage.turns()
+        #expect(caller.text == "stored" && stage.origin.tasks.count == 3)
+    }
+
     @Test("HI-01: an unsafe request invalidates; HI-02: one that fails does not")
     func invalidation() throws {
         let stage = try CacheStage()

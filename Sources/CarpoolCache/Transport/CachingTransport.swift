@@ -22,6 +22,7 @@ public final class CachingTransport: Transport {
     var backoffs = ValidationBackoffs()
     /// Background validations under way.
     private var validations: [StoreKey: Fetch] = [:]
+    private var validates = true
     private var lastTime = (turn: -1, time: CacheTime(wall: 0, uptime: nil))
 
     /// How long the tasks of a turn deliver before the rest waits for the next turn, in microseconds.
@@ -116,12 +117,18 @@ public final class CachingTransport: Transport {
 
     /// Asks the origin whether a stale response that was just served is still valid (HV-09): one request for a key.
     func validateInBackground(_ task: CacheTask, _ forwarding: CacheForwarding) {
-        guard validations[task.storeKey] == nil, validations.count < CachingTransport.maximumValidations,
+        guard validates, validations[task.storeKey] == nil, validations.count < CachingTransport.maximumValidations,
             backoffs.allows(task.storeKey, at: time())
         else { return }
         let fetch = Fetch(for: task, forwarding, flight: nil, isBackground: true)
         validations[task.storeKey] = fetch
         fetch.send(forwarding.fields)
+    }
+
+    /// Cancels the validations in the background, and starts no more: the process is about to end.
+    public func endValidations() {
+        validates = false
+        for fetch in Array(validations.values) { fetch.task?.cancel() }
     }
 
     func backgroundDidEnd(_ fetch: Fetch) {
