@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import os
+from pathlib import Path
+
 import pytest
 from conftest import StartDaemon
 from harness.caches import CACHING, SESSION, cache, entries, get, statistics, told
@@ -63,6 +67,34 @@ def test_a_purge_and_a_list_reach_stores_of_earlier_runs(start: StartDaemon, ori
         cache(wire, SESSION)
         assert told(get(wire, page.url))[0] == "miss"
         eventually(lambda: statistics(wire)["entries"] == 1)
+
+
+def test_hs_01_stores_of_sessions_that_are_over_have_a_maximum(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    most = 2_000_000
+    daemon = start(config={**CACHING, "limits": {"cache_disk_bytes": most}})
+    place = daemon.directory / "cache"
+    pages = [Page(origin, MAX_AGE, path=f"/{number}", body=bytes([number]) * 60_000) for number in range(5)]
+    with daemon.wire() as wire:
+        for number in range(12):
+            name = cache(wire, f"short{number}", disk_bytes=1_000_000, max_entry_bytes=100_000, coalesce=False)
+            for page in pages:
+                get(wire, page.url, name)
+            eventually(functools.partial(has_stored, wire, name, 300_000))
+            wire.call("session.invalidate", session=name)
+        eventually(lambda: sum(path.stat().st_size for path in files(place)) <= most)
+        # The last ones stay.
+        cache(wire, "short11", disk_bytes=1_000_000, max_entry_bytes=100_000, coalesce=False)
+        assert told(get(wire, pages[0].url, "short11"))[0] == "hit"
+
+
+def has_stored(wire: Wire, store: str, count: int) -> bool:
+    return bool(statistics(wire, store)["disk_bytes"] > count)
+
+
+def files(place: Path) -> list[Path]:
+    """Return the files below a folder, in which others are removed meanwhile."""
+    found = [Path(folder) / name for folder, _, names in os.walk(place) for name in names]
+    return [path for path in found if path.exists()]
 
 
 def test_a_request_for_a_cache_that_is_not_there_is_refused(wire: Wire, origin: ScriptedOrigin) -> None:

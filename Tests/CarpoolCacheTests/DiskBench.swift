@@ -178,8 +178,8 @@ final class DiskBench {
 
     /// The paths of all body files.
     func bodyFiles() -> [String] {
-        DirectoryNames.list("\(folder)/body").flatMap { part in
-            DirectoryNames.list("\(folder)/body/\(part)").map { "\(folder)/body/\(part)/\($0)" }
+        FolderListing.names(in: "\(folder)/body").flatMap { part in
+            FolderListing.names(in: "\(folder)/body/\(part)").map { "\(folder)/body/\(part)/\($0)" }
         }
     }
 
@@ -199,7 +199,7 @@ final class DiskBench {
     }
 
     static func remove(_ path: String) {
-        for name in DirectoryNames.list(path) {
+        for name in FolderListing.names(in: path) {
             var info = stat()
             guard lstat("\(path)/\(name)", &info) == 0 else { continue }
             if info.st_mode & S_IFMT == S_IFDIR { remove("\(path)/\(name)") } else { unlink("\(path)/\(name)") }

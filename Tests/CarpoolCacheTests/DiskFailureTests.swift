@@ -61,7 +61,7 @@ import Testing
         }
         #expect(bench.events.count == 1, "\(bench.events)")
         // There is room again.
-        for path in DirectoryNames.list("\(small)/store/body/00") { unlink("\(small)/store/body/00/\(path)") }
+        for path in FolderListing.names(in: "\(small)/store/body/00") { unlink("\(small)/store/body/00/\(path)") }
         #expect(mount("none", small, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
         try bench.until { store.wake() }
         try bench.waitForOpening(of: store)

@@ -14,7 +14,7 @@ struct BodyFiles: Sendable {
         } catch {
             throw DiskError(error)
         }
-        for name in DirectoryNames.list("\(folder)/tmp") { unlink("\(folder)/tmp/\(name)") }
+        for name in FolderListing.names(in: "\(folder)/tmp") { unlink("\(folder)/tmp/\(name)") }
     }
 
     private func path(of file: StoredBodyFile) -> String { path(of: file.id) }
@@ -23,12 +23,13 @@ struct BodyFiles: Sendable {
         "\(folder)/body/\(StoredBodyFile.folderName(of: id))/\(StoredBodyFile.name(of: id))"
     }
 
-    /// Writes a file. It has its name only when it is complete.
+    /// Writes a file. It has its name only when it is complete, and nobody may write to it: it may get more names,
+    /// which clients receive (HS-07).
     func write(_ bytes: [UInt8], id: Int64) throws(DiskError) {
         let temporary = "\(folder)/tmp/\(StoredBodyFile.name(of: id))"
         do throws(SystemError) {
             let file = try FileDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o600)
+                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o400)
             var failure: SystemError?
             bytes.withUnsafeBytes { buffer in
                 do throws(SystemError) { try Bytes.writeAll(file.raw, buffer) } catch { failure = error }
@@ -67,7 +68,7 @@ struct BodyFiles: Sendable {
     func numbers(inFolder index: Int) -> [Int64] {
         let path = "\(folder)/body/\(StoredBodyFile.folderName(of: Int64(index)))"
         var numbers: [Int64] = []
-        for name in DirectoryNames.list(path) {
+        for name in FolderListing.names(in: path) {
             if let id = Int64(name, radix: 16), id & 0xFF == Int64(index), StoredBodyFile.name(of: id) == name {
                 numbers.append(id)
             } else {
@@ -75,23 +76,5 @@ struct BodyFiles: Sendable {
             }
         }
         return numbers
-    }
-}
-
-/// The names in a directory.
-enum DirectoryNames {
-    /// All names but `.` and `..`; none if the directory cannot be read.
-    static func list(_ path: String) -> [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.utf8.elementsEqual(".".utf8) || name.utf8.elementsEqual("..".utf8) { continue }
-            names.append(name)
-        }
-        return names
     }
 }

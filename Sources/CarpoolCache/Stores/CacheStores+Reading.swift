@@ -21,22 +21,37 @@ extension CacheStores {
             where entry.id > id && filter.matches(record.key.url, stored: entry.response.received, now: now) {
                 found.append(store.summary(of: entry, at: now))
             }
-        } completion: {
-            found.sort { $0.id < $1.id }
-            let inMemory = Array(found.prefix(limit))
-            guard let disk = store.disk else { return then(inMemory) }
-            disk.list(filter.onDisk(at: now), after: id, limit: limit) { rows in
-                let known = Set(inMemory.map(\.id))
-                let others = rows.filter { row in
-                    !known.contains(row.id)
-                        && filter.matches(row.url, stored: row.response.received, now: now)
-                }
-                let all = inMemory + others.map { store.summary(of: $0, at: now) }
-                then(Array(all.sorted { $0.id < $1.id }.prefix(limit)))
-            }
+            // Only the first ones are wanted, and to sort all of a large store takes long.
+            if found.count >= 2 * limit + CacheStores.unsortedRows { found = found.first(limit) }
+        } completion: { [self] in
+            addFromDisk(store, filter, after: id, limit: limit, to: found.first(limit), now, then: then)
         }
         loop.runInSlices(work)
     }
+
+    /// Adds the responses on disk to those in memory. The disk may find more than the filter wants: then it is asked
+    /// again.
+    private func addFromDisk(
+        _ store: ResponseStore, _ filter: StoreFilter, after id: Int64, limit: Int,
+        to found: [CachedResponseSummary], _ now: CacheTime, then: @escaping ([CachedResponseSummary]) -> Void
+    ) {
+        guard let disk = store.disk else { return then(found) }
+        disk.list(filter.onDisk(at: now), after: id, limit: limit) { [self] rows in
+            let known = Set(found.map(\.id))
+            let others = rows.filter { row in
+                !known.contains(row.id) && filter.matches(row.url, stored: row.response.received, now: now)
+            }
+            let all = (found + others.map { store.summary(of: $0, at: now) }).first(limit)
+            // What follows on disk has higher numbers than the last row.
+            guard rows.count == limit, let last = rows.last, all.count < limit || last.id < all[limit - 1].id else {
+                return then(all)
+            }
+            addFromDisk(store, filter, after: last.id, limit: limit, to: all, now, then: then)
+        }
+    }
+
+    /// How many responses are gathered besides those of a page before they are sorted.
+    private static let unsortedRows = 256
 
     /// Passes on what a store would do with a request, and the stored response that it is about.
     public func preview(
@@ -44,6 +59,10 @@ extension CacheStores {
     ) {
         guard let use = request.cache else { return }
         let store = store(for: use)
+        // Its key recognises credentials.
+        if store.mustOpenFirst, let disk = store.disk {
+            return disk.whenOpen { [self] in preview(of: request, then: then) }
+        }
         let key = CacheKey(request)
         let known = CacheRequest(
             request, use: use, credentials: store.credentials(of: request, use), hash: store.hash)
@@ -53,6 +72,13 @@ extension CacheStores {
             let action = policy.action(for: known, in: entries.map(\.response), at: now)
             then(action, action.index(among: entries.count).map { store.summary(of: entries[$0], at: now) })
         }
+    }
+}
+
+extension [CachedResponseSummary] {
+    /// Those with the lowest numbers, in order.
+    fileprivate func first(_ count: Int) -> [CachedResponseSummary] {
+        Array(sorted { $0.id < $1.id }.prefix(count))
     }
 }
 

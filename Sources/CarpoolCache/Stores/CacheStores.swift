@@ -7,17 +7,26 @@ public final class CacheStores {
     public struct Place {
         let worker: Worker
         let maximumBytes: Int
-        let folder: (CacheStoreName) -> String
+        let directory: String
+        let folderName: (CacheStoreName) -> String
+        let storeName: (String) -> CacheStoreName?
 
         /// Makes a place.
         /// - Parameters:
         ///   - worker: reads and writes the files.
         ///   - maximumBytes: the most bytes of all stores.
-        ///   - folder: the path of the folder of a store, which is made if it is missing.
-        public init(worker: Worker, maximumBytes: Int, folder: @escaping (CacheStoreName) -> String) {
+        ///   - directory: has a folder for each store; it is made if it is missing.
+        ///   - folderName: the name of the folder of a store. It begins with the user's, and a dot.
+        ///   - storeName: the store whose folder has a name; `nil` if it is no store's.
+        public init(
+            worker: Worker, maximumBytes: Int, directory: String, folderName: @escaping (CacheStoreName) -> String,
+            storeName: @escaping (String) -> CacheStoreName?
+        ) {
             self.worker = worker
             self.maximumBytes = maximumBytes
-            self.folder = folder
+            self.directory = directory
+            self.folderName = folderName
+            self.storeName = storeName
         }
     }
 
@@ -28,8 +37,12 @@ public final class CacheStores {
     private let evictions: EvictionReports
     /// The loop that they belong to.
     public let loop: EventLoop
-    private let place: Place?
-    /// How many earlier stores of a name still close their folder.
+    let place: Place?
+    /// Whether stores that no session uses will be looked at.
+    var isTrimming = false
+    /// Closes those that were opened to be listed or purged.
+    private(set) lazy var provisionalTimer = Timer { [weak self] in self?.endProvisional() }
+    /// How many earlier stores of a name still close their folder, or are removed.
     private var closing: [CacheStoreName: Int] = [:]
     /// Receives what happens in the stores; not retained.
     public weak var observer: (any CacheObserver)? {
@@ -64,14 +77,6 @@ public final class CacheStores {
         stores[name].flatMap { $0.isProvisional ? nil : $0.settings }
     }
 
-    /// Opens stores of earlier runs that are on disk, so that they can be listed and purged.
-    public func open(_ names: [CacheStoreName]) {
-        guard let place else { return }
-        var settings = CacheSettings()
-        settings.diskBytes = place.maximumBytes
-        for name in names where stores[name] == nil { _ = make(name, settings, isProvisional: true) }
-    }
-
     /// The names of the stores of a user, in order.
     public func names(of user: UInt32?) -> [CacheStoreName] { all(of: user).map(\.name) }
 
@@ -88,7 +93,7 @@ public final class CacheStores {
         return store
     }
 
-    private func make(
+    func make(
         _ name: CacheStoreName, _ settings: CacheSettings, isProvisional: Bool
     ) -> ResponseStore {
         let store = ResponseStore(
@@ -109,7 +114,7 @@ public final class CacheStores {
         guard let place, settings.diskBytes > 0, place.maximumBytes > 0 else { return nil }
         let share = WorkerShare(user: name.user ?? .max, client: "cache")
         let disk = DiskStore(
-            folder: place.folder(name), maximumBytes: settings.diskBytes, loop: loop,
+            folder: "\(place.directory)/\(place.folderName(name))", maximumBytes: settings.diskBytes, loop: loop,
             work: WorkerAccess(place.worker, share: share)
         ) { [weak self] event in
             if let store = self?.stores[name] { store.didReport(event) }
@@ -154,16 +159,37 @@ public final class CacheStores {
         store.forget()
         guard let disk = store.disk else { return }
         // The next store of the name opens the folder when this one has closed it.
-        closing[name, default: 0] += 1
+        beginClosing(name)
         let close = { [self] in
             disk.close { [self] in
-                let left = (closing[name] ?? 1) - 1
-                closing[name] = left > 0 ? left : nil
-                if left == 0 { stores[name]?.disk?.open() }
+                endClosing(name)
+                trimDormant()
             }
         }
         if removing { disk.purge(.all) { _ in close() } } else { close() }
     }
+
+    /// The folder of a name is not free: a new store of the name opens it after ``endClosing(_:)``.
+    func beginClosing(_ name: CacheStoreName) { closing[name, default: 0] += 1 }
+
+    func endClosing(_ name: CacheStoreName) {
+        let left = (closing[name] ?? 1) - 1
+        closing[name] = left > 0 ? left : nil
+        if left == 0 { stores[name]?.disk?.open() }
+    }
+
+    /// The folders of the stores that are used, or are being closed.
+    var usedFolders: Set<String> {
+        guard let place else { return [] }
+        return Set((Array(stores.keys) + Array(closing.keys)).map(place.folderName))
+    }
+
+    private func endProvisional() {
+        for store in stores.values where store.isProvisional { end(store.name, removing: false) }
+    }
+
+    /// The bytes on disk of the stores that are used.
+    var diskBytesInUse: Int { stores.values.reduce(0) { $0 &+ ($1.disk?.totals.bytes ?? 0) } }
 
     /// Writes what waits to be written, and closes the stores on disk.
     public func close(then: @escaping () -> Void) {

@@ -46,6 +46,7 @@ extension Server {
                 [("requests", String(requests.registry.active)), ("deadline_ms", String(milliseconds))])
             options.supervisor.notify(.stopping)
             publisher.publish(.daemonDraining) { $0.member("deadline_ms", milliseconds) }
+            sessions.cache.endValidations()
             loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)
         case .cancel:
             log.write(.info, "cancelling", [("requests", String(requests.registry.active))])
@@ -116,6 +117,7 @@ extension Server {
             keepWatchdogQuiet(every: max(1, milliseconds / 2))
         }
         removeOldPartialFiles()
+        removeOldStores()
         armIdleExit()
         // After the first turn, so that clients that wait for the daemon to start do not wait for this.
         let lookAtNetwork = Timer { [unowned self] in
@@ -127,6 +129,14 @@ extension Server {
 
     /// Interval of the search for old partial files, in milliseconds: they are kept for days.
     private static let partialsMilliseconds = 3_600_000
+
+    /// Interval of the search for stores of responses that no session uses and for which there is no room.
+    private static let storesMilliseconds = 3_600_000
+
+    private func removeOldStores() {
+        sessions.cache.stores.trimDormant()
+        loop.arm(Timer { [unowned self] in removeOldStores() }, afterMilliseconds: Server.storesMilliseconds)
+    }
 
     private func removeOldPartialFiles() {
         guard let partials else { return }

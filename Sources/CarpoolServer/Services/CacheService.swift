@@ -10,9 +10,7 @@ final class CacheService: CacheObserver {
     private let configuration: LiveConfiguration
     private let publisher: EventPublisher
     private let log: Log
-    private let worker: Worker
-    /// Where the stores on disk are.
-    private let directory: String?
+    private weak var transport: CachingTransport?
 
     init(
         _ options: ServerOptions, _ loop: EventLoop, _ worker: Worker, _ publisher: EventPublisher, _ log: Log,
@@ -21,13 +19,12 @@ final class CacheService: CacheObserver {
         self.configuration = configuration
         self.publisher = publisher
         self.log = log
-        self.worker = worker
-        directory = configuration.current.turnsCacheOff ? nil : options.responsesDirectory
         let owner = publisher.owner
-        let place = options.responsesDirectory.map { folder in
+        let place = options.responsesDirectory.map { directory in
             CacheStores.Place(
-                worker: worker, maximumBytes: configuration.limits.cacheDiskBytes,
-                folder: { "\(folder)/\(CacheService.folderName($0, owner: owner))" })
+                worker: worker, maximumBytes: configuration.limits.cacheDiskBytes, directory: directory,
+                folderName: { CacheService.folderName($0, owner: owner) },
+                storeName: { CacheService.storeName(ofFolder: $0, owner: owner) })
         }
         stores = CacheStores(loop: loop, memoryBytes: configuration.limits.cacheMemoryBytes, place: place)
         stores.observer = self
@@ -35,8 +32,13 @@ final class CacheService: CacheObserver {
 
     /// A transport that uses the stores, in front of another one.
     func transport(to next: any Transport) -> any Transport {
-        CachingTransport(next: next, loop: stores.loop, stores: stores)
+        let caching = CachingTransport(next: next, loop: stores.loop, stores: stores)
+        transport = caching
+        return caching
     }
+
+    /// Ends the requests in the background, which have no caller that waits for them (HV-09).
+    func endValidations() { transport?.endValidations() }
 
     /// The folder of a store: two stores never have the same.
     private static func folderName(_ name: CacheStoreName, owner: UInt32) -> String {
@@ -55,17 +57,13 @@ final class CacheService: CacheObserver {
 
     /// Calls back when all stores of a user that are on disk are open, also those of earlier runs.
     func openAll(of uid: UInt32, then: @escaping () -> Void) {
-        guard let directory else { return then() }
-        let owner = publisher.owner
-        worker.runAlways(for: .housekeeping, { FolderListing.names(in: directory) }) { [stores] folders in
-            stores.open(folders.compactMap { CacheService.storeName(ofFolder: $0, uid: uid, owner: owner) })
-            then()
-        }
+        guard !isOff else { return then() }
+        stores.openAll(of: uid == publisher.owner ? nil : uid, then: then)
     }
 
-    private static func storeName(ofFolder folder: String, uid: UInt32, owner: UInt32) -> CacheStoreName? {
+    private static func storeName(ofFolder folder: String, owner: UInt32) -> CacheStoreName? {
         let parts = folder.split(separator: ".", maxSplits: 2)
-        guard parts.count == 3, UInt32(parts[0]) == uid, parts[1] == "shared" || parts[1] == "session" else {
+        guard parts.count == 3, let uid = UInt32(parts[0]), parts[1] == "shared" || parts[1] == "session" else {
             return nil
         }
         return CacheStoreName(
