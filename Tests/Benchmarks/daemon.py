@@ -42,10 +42,10 @@ class Daemon:
         configuration: dict[str, Any] | None = None,
     ) -> None:
         """Start the daemon on a socket in `directory` and wait until it answers."""
-        directory.mkdir(parents=True)
+        directory.mkdir(parents=True, exist_ok=True)
         settings = {**DEFAULTS, **(configuration or {})}
         folder = directory / "config/carpool"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         # None leaves a member out: an older daemon refuses what it does not know.
         content = {name: value for name, value in settings.items() if value is not None}
         (folder / "config.json").write_text(json.dumps(content))
@@ -53,6 +53,7 @@ class Daemon:
         self.socket_path = directory / "s"
         self.environment = environment(directory)
         self.log = (directory / "log").open("wb")
+        began = time.monotonic()
         self.process = subprocess.Popen(
             [*prefix, str(program), "--socket", str(self.socket_path)],
             env=self.environment,
@@ -60,7 +61,9 @@ class Daemon:
             stdout=self.log,
             stderr=self.log,
         )
-        self._wait_for_socket(deadline=time.monotonic() + patience_s)
+        self._wait_for_socket(deadline=began + patience_s)
+        self.started_s = time.monotonic() - began
+        """The time from the start to the first answer."""
 
     @property
     def pid(self) -> int:
@@ -74,7 +77,7 @@ class Daemon:
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     raise
-                time.sleep(0.01)
+                time.sleep(0.001)
             else:
                 return
 
