@@ -55,8 +55,12 @@ extension CacheStores {
     private func removeDormant(_ name: CacheStoreName, _ folder: String, _ place: Place) {
         beginClosing(name)
         let directory = place.directory
-        place.worker.runAlways(for: .housekeeping, { DormantStores.remove(folder, in: directory) }) { [self] in
-            endClosing(name)
+        let remove = { [self] in
+            place.worker.runAlways(for: .housekeeping, { DormantStores.remove(folder, in: directory) }) { [self] in
+                endClosing(name)
+            }
         }
+        // One that was opened for a list is closed before.
+        end(name, removing: false, then: remove)
     }
 }

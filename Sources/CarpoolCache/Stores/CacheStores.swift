@@ -152,16 +152,18 @@ public final class CacheStores {
 
     /// Ends the store of a session that is over. What is on disk stays for the next store of the name, unless the
     /// responses are removed.
-    public func end(_ name: CacheStoreName, removing: Bool) {
-        guard let store = stores[name] else { return }
+    /// - Parameter then: called when its folder is closed.
+    public func end(_ name: CacheStoreName, removing: Bool, then: @escaping () -> Void = {}) {
+        guard let store = stores[name] else { return then() }
         last = nil
         stores[name] = nil
         store.forget()
-        guard let disk = store.disk else { return }
+        guard let disk = store.disk else { return then() }
         // The next store of the name opens the folder when this one has closed it.
         beginClosing(name)
         let close = { [self] in
             disk.close { [self] in
+                then()
                 endClosing(name)
                 trimDormant()
             }
@@ -178,18 +180,21 @@ public final class CacheStores {
         if left == 0 { stores[name]?.disk?.open() }
     }
 
-    /// The folders of the stores that are used, or are being closed.
+    /// The folders of the stores that sessions use, or that are being closed.
     var usedFolders: Set<String> {
         guard let place else { return [] }
-        return Set((Array(stores.keys) + Array(closing.keys)).map(place.folderName))
+        let used = stores.values.filter { !$0.isProvisional }.map(\.name)
+        return Set((used + Array(closing.keys)).map(place.folderName))
     }
 
     private func endProvisional() {
         for store in stores.values where store.isProvisional { end(store.name, removing: false) }
     }
 
-    /// The bytes on disk of the stores that are used.
-    var diskBytesInUse: Int { stores.values.reduce(0) { $0 &+ ($1.disk?.totals.bytes ?? 0) } }
+    /// The bytes on disk of the stores that sessions use.
+    var diskBytesInUse: Int {
+        stores.values.reduce(0) { $0 &+ ($1.isProvisional ? 0 : $1.disk?.totals.bytes ?? 0) }
+    }
 
     /// Writes what waits to be written, and closes the stores on disk.
     public func close(then: @escaping () -> Void) {
