@@ -7,7 +7,7 @@ struct DormantStore: Sendable, Equatable {
     let folder: String
     /// The bytes of its files.
     let bytes: Int
-    /// When it was last written to, in seconds since 1970.
+    /// When it was last written to, in milliseconds since 1970.
     let lastUse: Int
 
     /// Whose it is: the beginning of the folder's name.
@@ -27,11 +27,11 @@ enum DormantStores {
             let folder = "\(directory)/\(name)"
             guard let status = status(of: folder), status.st_mode & S_IFMT == S_IFDIR else { return nil }
             var bytes = 0
-            var lastUse = status.st_mtim.tv_sec
+            var lastUse = status.modified
             visit(folder) { path in
                 guard let file = DormantStores.status(of: path) else { return }
                 bytes += Int(file.st_size)
-                lastUse = max(lastUse, file.st_mtim.tv_sec)
+                lastUse = max(lastUse, file.modified)
             }
             return DormantStore(folder: name, bytes: bytes, lastUse: lastUse)
         }
@@ -101,4 +101,7 @@ enum DormantStores {
 
 extension stat {
     fileprivate var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
+
+    /// The time of the last change, in milliseconds since 1970.
+    fileprivate var modified: Int { st_mtim.tv_sec * 1_000 + st_mtim.tv_nsec / 1_000_000 }
 }

@@ -32,7 +32,10 @@ extension CacheStores {
 
     /// Removes some of them soon if they take more than there may be.
     public func trimDormant() {
-        guard place != nil, !isTrimming else { return }
+        guard place != nil else { return }
+        // What is found soon may be without the store that has just been closed.
+        trimsAgain = isTrimming
+        guard !isTrimming else { return }
         isTrimming = true
         loop.arm(Timer { [self] in findDormant() }, afterMilliseconds: CacheStores.delayMilliseconds)
     }
@@ -44,6 +47,7 @@ extension CacheStores {
             for: .housekeeping, { DormantStores.find(in: directory, except: used) }
         ) { [self] found in
             isTrimming = false
+            if trimsAgain { trimDormant() }
             let used = usedFolders
             let room = max(0, place.maximumBytes - diskBytesInUse)
             for folder in DormantStores.surplus(among: found.filter { !used.contains($0.folder) }, bytes: room) {

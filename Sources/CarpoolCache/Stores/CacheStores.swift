@@ -40,6 +40,8 @@ public final class CacheStores {
     let place: Place?
     /// Whether stores that no session uses will be looked at.
     var isTrimming = false
+    /// Whether they will be looked at once more.
+    var trimsAgain = false
     /// Closes those that were opened to be listed or purged.
     private(set) lazy var provisionalTimer = Timer { [weak self] in self?.endProvisional() }
     /// How many earlier stores of a name still close their folder, or are removed.
