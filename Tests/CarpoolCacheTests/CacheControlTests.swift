@@ -69,7 +69,10 @@ struct CacheControlTests {
             _ = control("no-cache=\"" + String(repeating: unit, count: big))
         }
         let names = (0..<10_000).map { "n\($0)" }.joined(separator: ",")
-        #expect(control("no-cache=\"\(names)\"").noCacheFields.count == 10_000)
+        // Beyond a number of names it is the directive without names, which is stricter.
+        for line in ["no-cache=\"\(names)\"", (0..<200).map { "no-cache=n\($0)" }.joined(separator: ",")] {
+            #expect(control(line).noCacheFields.isEmpty && control(line).has(.noCache))
+        }
         #expect(control("max-age=" + String(repeating: "9", count: big)).maxAge == .seconds(2_147_483_648))
     }
 }

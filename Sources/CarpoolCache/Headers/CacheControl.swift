@@ -31,6 +31,9 @@ struct CacheControl: Sendable, Equatable {
     /// The fields that `private` names, in lower case.
     private(set) var privateFields: Set<[UInt8]> = []
 
+    /// The most names that a directive is read with.
+    private static let maximumNames = 64
+
     /// Makes it without directives.
     init() {}
 
@@ -74,20 +77,22 @@ struct CacheControl: Sendable, Equatable {
     private mutating func addFlag(_ flag: Flags, _ value: UnsafeRawBufferPointer?) {
         guard flag == .noCache || flag == .isPrivate, let value else {
             flags.insert(flag)
+            (noCacheFields, privateFields) = (has(.noCache) ? [] : noCacheFields, has(.isPrivate) ? [] : privateFields)
             return
         }
+        guard !has(flag) else { return }
         var names: Set<[UInt8]> = []
+        var isShort = true
         FieldBytes.forEachMember(of: CacheControl.unquoted(value)) { name in
-            names.insert(name.map(FieldBytes.lowered))
-            return true
+            isShort = names.count < CacheControl.maximumNames
+            if isShort { names.insert(name.map(FieldBytes.lowered)) }
+            return isShort
         }
-        if names.isEmpty {
-            flags.insert(flag)
-        } else if flag == .noCache {
-            noCacheFields.formUnion(names)
-        } else {
-            privateFields.formUnion(names)
-        }
+        let all = names.union(flag == .noCache ? noCacheFields : privateFields)
+        // The directive without names is the stricter one.
+        let isWhole = names.isEmpty || !isShort || all.count > CacheControl.maximumNames
+        if isWhole { flags.insert(flag) }
+        if flag == .noCache { noCacheFields = isWhole ? [] : all } else { privateFields = isWhole ? [] : all }
     }
 
     private static func flag(_ name: UnsafeRawBufferPointer) -> Flags? {
