@@ -122,6 +122,8 @@ extension CachePolicy {
         let fields = ResponseFields(head.fields, near: Freshness.seconds(received.wall))
         var response = selected.response
         if isSame(head, fields, selected), isKept(head, fields, request) {
+            // Without a validator nothing says whether the body is still the same.
+            guard fields.hasValidator else { return [] }
             response = updated(response, by: head, fields, for: request, requested, received)
             // Equal lengths do not say that a request has changed nothing (RFC 9111, section 4.4); a strong tag does.
             let tag = selected.freshness.fields.entityTag
