@@ -7,6 +7,14 @@ extension CacheRequest {
     /// The value of a field as it selects among responses: normalised, and hashed if it is a secret. `nil` without one.
     /// - Parameter name: in lower case.
     func selectingValue(of name: String) -> [UInt8]? {
+        // Each of many variants asks for the same ones, and a value may be long.
+        if let known = selectingValues[name] { return known }
+        let value = computeSelectingValue(of: name)
+        selectingValues[name] = .some(value)
+        return value
+    }
+
+    private func computeSelectingValue(of name: String) -> [UInt8]? {
         if name == CacheRequest.unlisted { return unlistedValue }
         var lines = fields.filter { $0.hasName(name) }.map { Array($0.value.utf8) }
         switch name {
@@ -18,8 +26,8 @@ extension CacheRequest {
             return hashed(lines)
         case "accept-encoding" where lines.isEmpty && isDecoded:
             lines = [Array(TransportRequest.acceptEncoding.utf8)]
-        // Any other field may hold a secret, which must not be readable on a disk.
-        case _ where !CacheRequest.isHarmless(name): return hashed(lines)
+        // Any other field may say who the caller is, which must not be readable on a disk.
+        case _ where !CacheRequest.isReadable(name): return hashed(lines)
         default: break
         }
         return lines.isEmpty ? nil : VaryValue.normalized(lines, ignoresCase: name == "accept-language")
@@ -67,6 +75,11 @@ extension CacheRequest {
 
     private static func isHarmless(_ name: String) -> Bool {
         harmless.contains(name) || name.hasPrefix("accept") || name.hasPrefix("sec-")
+    }
+
+    /// Whether the values of a field are stored as they are: they are those of many callers.
+    private static func isReadable(_ name: String) -> Bool {
+        name.hasPrefix("accept") || name.hasPrefix("sec-ch-") || name == "range"
     }
 
     /// Whether the URL has a query.

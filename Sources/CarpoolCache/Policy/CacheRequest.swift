@@ -1,6 +1,6 @@
 public import CarpoolHTTP
 
-/// What the rules need of a request. It is made once for a hop and copies no value of a field. An immutable object,
+/// What the rules need of a request. It is made once for a hop and copies no value of a field. An object,
 /// because a task and its fetch pass it on many times.
 public final class CacheRequest {
     /// The method.
@@ -25,6 +25,8 @@ public final class CacheRequest {
     let present: Present
     /// The directives; empty without `Cache-Control`.
     let control: CacheControl
+    /// The values of fields that select among responses, by name, once they were asked for.
+    var selectingValues: [String: [UInt8]?] = [:]
 
     /// Makes it of a request that would be sent.
     /// - Parameter credentials: the hash of all that identifies the caller; `nil` without any.
