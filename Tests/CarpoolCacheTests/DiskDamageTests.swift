@@ -124,7 +124,7 @@ import Testing
         }
         let result = try bench.read(file, from: store)
         #expect(result == .failure(damage == .flipped ? .corrupt : .missing))
-        #expect(try bench.link(file, to: "\(bench.root)/link", in: store) == false)
+        #expect(try bench.copy(file, to: "\(bench.root)/link", in: store) == false)
         #expect(try bench.load(entry.key, from: store).isEmpty)
         #expect(!store.mayHave(entry.key))
         // A file that is missing was evicted, as a rule.
@@ -150,23 +150,25 @@ import Testing
         }
     }
 
-    /// A file that was handed over by a link may be changed there; that is noticed.
-    @Test func aLinkedFileThatWasChangedIsNotLinkedAgain() throws {
+    /// HS-07: what one client does with its copy of a body concerns no other.
+    @Test func aCopyIsAFileOfItsOwn() throws {
         let bench = try DiskBench()
         let store = try bench.opened()
         let body = DiskBench.bytes(100_000)
         let entry = DiskBench.entry(Self.url, body: body)
         let file = try #require(try bench.save(entry, in: store)?.file)
-        #expect(try bench.link(file, to: "\(bench.root)/one", in: store))
-        #expect(try bench.link(file, to: "\(bench.root)/two", in: store))
-        #expect(try !bench.link(file, to: "\(bench.root)/two", in: store))
-        #expect(try !bench.link(file, to: "/dev/shm/carpool-\(file.id)", in: store))
-        #expect(DiskBench.content(of: "\(bench.root)/two") == body)
-        // Eviction does not cut what was handed over.
+        #expect(try bench.copy(file, to: "\(bench.root)/one", in: store))
+        #expect(try bench.copy(file, to: "\(bench.root)/two", in: store))
+        #expect(try !bench.copy(file, to: "\(bench.root)/two", in: store), "it is there")
         let other = try FileDescriptor.open("\(bench.root)/one", O_WRONLY)
         #expect(pwrite(other.raw, "xyz", 3, 5_000) == 3)
-        #expect(try !bench.link(file, to: "\(bench.root)/three", in: store))
+        #expect(try bench.copy(file, to: "\(bench.root)/three", in: store))
+        for name in ["two", "three"] { #expect(DiskBench.content(of: "\(bench.root)/\(name)") == body) }
+        // One that somebody has changed in the store is noticed.
+        let path = try #require(bench.bodyFiles().first)
+        let own = try FileDescriptor.open(path, O_WRONLY)
+        #expect(pwrite(own.raw, "xyz", 3, 5_000) == 3)
+        #expect(try !bench.copy(file, to: "\(bench.root)/four", in: store))
         #expect(try bench.load(entry.key, from: store).isEmpty)
-        #expect(DiskBench.content(of: "\(bench.root)/two")?.count == body.count)
     }
 }

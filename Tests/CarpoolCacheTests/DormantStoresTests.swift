@@ -39,7 +39,8 @@ struct DormantStoresTests {
         let parent = "\(bench.root)/cache/responses"
         let store = try bench.opened()
         for path in ["/small", "/large"] {
-            _ = try bench.save(DiskBench.entry(path, body: DiskBench.bytes(path == "/large" ? 100_000 : 100)), in: store)
+            _ = try bench.save(
+                DiskBench.entry(path, body: DiskBench.bytes(path == "/large" ? 100_000 : 100)), in: store)
         }
         try bench.commit(store)
         let found = DormantStores.find(in: parent, except: [])

@@ -8,7 +8,7 @@ struct SharingTests {
     @Test(
         "HX-01: what may share",
         arguments: [
-            (.useProtocol, "GET", [], true), (.returnCacheElseLoad, "HEAD", [], true),
+            (.useProtocol, "GET", [], true), (.returnCacheElseLoad, "GET", [], true), (.useProtocol, "HEAD", [], false),
             (.reloadRevalidating, "GET", [], true), (.reloadIgnoringCache, "GET", [], false),
             (.noStore, "GET", [], false), (.useProtocol, "POST", [], false),
             (.useProtocol, "GET", ["Range: bytes=0-1"], false), (.useProtocol, "GET", ["If-None-Match: \"a\""], false),
@@ -69,9 +69,27 @@ struct SharingTests {
             received: CacheScene.time(0))
         let waiter = try scene.request(request, credentials: credentials)
         #expect(scene.policy.fits(storing, waiter) == expected)
-        guard let response = storing.response else { return }
+        guard expected, let response = storing.response else { return }
         let answer = scene.policy.sharedAnswer(response, for: waiter, at: CacheScene.time(1))
-        #expect((answer != nil) == expected)
-        #expect(answer.map { $0.status == .collapsed && $0.head.isStored && $0.index == nil } ?? !expected)
+        #expect(answer.status == .collapsed && answer.head.isStored && answer.index == nil)
+    }
+
+    @Test(
+        "HX-03: whom a head fits that came before the request: those that a stored response would be served to",
+        arguments: [
+            (["Cache-Control: max-age=5"], [], RequestCachePolicy.useProtocol, true),
+            (["Cache-Control: max-age=1"], [], .useProtocol, false),
+            (["Cache-Control: max-age=1"], [], .returnCacheElseLoad, true),
+            (["Cache-Control: max-age=5"], [], .reloadRevalidating, false),
+            (["Cache-Control: max-age=5"], ["Cache-Control: no-cache"], .useProtocol, false),
+            (["Cache-Control: max-age=5"], ["Cache-Control: max-age=1"], .useProtocol, false),
+        ] as [([String], [String], RequestCachePolicy, Bool)])
+    func fitsLate(head: [String], request: [String], policy: RequestCachePolicy, expected: Bool) throws {
+        var scene = CacheScene()
+        let storing = scene.policy.storing(
+            CacheScene.head(200, head), of: try scene.request(), in: [], requested: CacheScene.time(0),
+            received: CacheScene.time(0))
+        scene.use.policy = policy
+        #expect(scene.policy.fitsLate(storing, try scene.request(request), at: CacheScene.time(2)) == expected)
     }
 }

@@ -23,13 +23,12 @@ struct BodyFiles: Sendable {
         "\(folder)/body/\(StoredBodyFile.folderName(of: id))/\(StoredBodyFile.name(of: id))"
     }
 
-    /// Writes a file. It has its name only when it is complete, and nobody may write to it: it may get more names,
-    /// which clients receive (HS-07).
+    /// Writes a file. It has its name only when it is complete.
     func write(_ bytes: [UInt8], id: Int64) throws(DiskError) {
         let temporary = "\(folder)/tmp/\(StoredBodyFile.name(of: id))"
         do throws(SystemError) {
             let file = try FileDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o400)
+                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o600)
             var failure: SystemError?
             bytes.withUnsafeBytes { buffer in
                 do throws(SystemError) { try Bytes.writeAll(file.raw, buffer) } catch { failure = error }

@@ -24,9 +24,9 @@ final class DiskBodyReader {
         run({ $0.read(from: offset, atMost: limit) }, then: then)
     }
 
-    /// Makes another name for the file on the same file system; `false` if that is not possible.
-    func link(to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void) {
-        run({ $0.link(to: path) }, then: then)
+    /// Copies the file; `false` if that is not possible.
+    func copy(to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void) {
+        run({ $0.copy(to: path) }, then: then)
     }
 
     private func run<Value: Sendable>(
@@ -58,16 +58,17 @@ extension DiskStore {
         }
     }
 
-    /// Makes another name for the file of a body, in another folder of the same file system; `false` if that is not
-    /// possible, so that the body has to be copied. Its bytes are compared with the checksum before.
-    func link(
+    /// Copies the file of a body to a path; `false` if that is not possible, such as on a full disk. Its bytes are
+    /// compared with the checksum before. A link would be cheaper, but one who writes to it would change the bytes of
+    /// the others who have one.
+    func copy(
         _ file: StoredBodyFile, to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void
     ) {
-        reader(of: file).link(to: path, then: then)
+        reader(of: file).copy(to: path, then: then)
     }
 
-    /// Removes a name that ``link(_:to:then:)`` has made.
-    func removeLink(_ path: String) {
+    /// Removes a file that ``copy(_:to:then:)`` has made.
+    func removeCopy(_ path: String) {
         work.runAlways({ _ = Glibc.unlink(path) }, then: {})
     }
 }

@@ -57,18 +57,30 @@ final class OpenBody: @unchecked Sendable {
         }
     }
 
-    /// Makes another name for the file, after its bytes were compared; `false` if that is not possible there.
-    func link(to path: String) -> Result<Bool, BodyReadError> {
+    /// Copies the file, after its bytes were compared; `false` if that is not possible there. File systems that share
+    /// blocks copy none.
+    func copy(to path: String) -> Result<Bool, BodyReadError> {
         do throws(BodyReadError) {
             let descriptor = try open()
             try verify(descriptor)
-            guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
-                return .success(false)
-            }
-            return .success(true)
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY
+            guard let copy = try? FileDescriptor.open(path, flags, mode: 0o600) else { return .success(false) }
+            if copyAll(from: descriptor, to: copy.raw) { return .success(true) }
+            unlink(path)
+            return .success(false)
         } catch {
             return .failure(error)
         }
+    }
+
+    private func copyAll(from source: Int32, to target: Int32) -> Bool {
+        var offset: off_t = 0
+        while offset < file.length {
+            let count = sendfile(target, source, &offset, file.length - Int(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+        }
+        return true
     }
 
     private func open() throws(BodyReadError) -> Int32 {

@@ -3,9 +3,10 @@ internal import CarpoolHTTP
 extension CachePolicy {
     /// Whether a request that the origin is asked may share the response to an identical one (HX-01).
     public func mayShare(_ request: CacheRequest, after forwarding: CacheForwarding) -> Bool {
-        guard settings.coalesces, request.use.coalesces, request.use.stores, request.reads, forwarding.stores else {
-            return false
-        }
+        // The response to HEAD is not stored, so that nobody else could be given it.
+        guard settings.coalesces, request.use.coalesces, request.use.stores, request.method == .get, request.reads,
+            forwarding.stores
+        else { return false }
         switch request.use.policy {
         case .useProtocol, .returnCacheElseLoad, .reloadRevalidating: break
         default: return false
@@ -47,26 +48,35 @@ extension CachePolicy {
     /// ``sharingSignature(of:in:)``.
     /// - Parameter storing: what ``reception(of:for:after:in:requested:received:)`` said about the other's head.
     public func fits(_ storing: CacheStoring, _ request: CacheRequest) -> Bool {
-        storing.response.map { isShareable($0, with: request) } ?? false
+        storing.mayBeShared && storing.response.map { isShareable($0, with: request) } ?? false
     }
 
     private func isShareable(_ response: CachedResponse, with request: CacheRequest) -> Bool {
-        guard response.credentials == request.credentials, response.suits(request),
-            response.status != 206, request.isSelecting(response.vary)
-        else { return false }
-        let received = Freshness.seconds(response.received.wall)
-        return !ResponseFields(response.fields, near: received).control.has(.noCache)
+        response.credentials == request.credentials && response.suits(request) && response.status != 206
+            && request.isSelecting(response.vary)
     }
 
-    /// The answer for a request that shares a response to another one: its head, with the index `nil`, as the body is
-    /// that of the transfer. `nil` if the response does not fit.
-    public func sharedAnswer(_ response: CachedResponse, for request: CacheRequest, at now: CacheTime) -> CacheAnswer? {
-        guard isShareable(response, with: request) else { return nil }
+    /// Whether a response whose body is still arriving may be used for a request that came after its head: as if it
+    /// were stored already.
+    public func fitsLate(_ storing: CacheStoring, _ request: CacheRequest, at now: CacheTime) -> Bool {
+        guard fits(storing, request), let response = storing.response else { return false }
+        switch request.use.policy {
+        case .returnCacheElseLoad: return true
+        case .useProtocol: break
+        default: return false
+        }
+        let freshness = freshness(of: response, for: request, at: now)
+        return freshness.isFresh && demand(of: request, on: freshness) == nil
+    }
+
+    /// The answer for all requests that share a response to another one: its head, with the index `nil`, as the body is
+    /// that of the transfer.
+    /// - Parameter request: any of them.
+    public func sharedAnswer(_ response: CachedResponse, for request: CacheRequest, at now: CacheTime) -> CacheAnswer {
         let freshness = freshness(of: response, for: request, at: now)
         let fields = CachePolicy.aged(response.fields, freshness.age, hiding: freshness.fields.control.noCacheFields)
         return CacheAnswer(
-            index: nil, head: response.head(response.status, fields), range: request.method == .head ? 0..<0 : nil,
-            status: .collapsed, reason: .collapsed, ageMilliseconds: Int(clamping: freshness.age),
-            ttlMilliseconds: freshness.ttlMilliseconds)
+            index: nil, head: response.head(response.status, fields), status: .collapsed, reason: .collapsed,
+            ageMilliseconds: Int(clamping: freshness.age), ttlMilliseconds: freshness.ttlMilliseconds)
     }
 }

@@ -23,6 +23,7 @@ extension CachePolicy {
         let freshness = freshness(of: response, for: request, at: received)
         return CacheStoring(
             response: response, ttlMilliseconds: freshness.ttlMilliseconds,
+            mayBeShared: !fields.control.has(.noCache),
             isSecret: isSecret(head, request, names ?? []), removed: superseded(by: head.status, request, in: variants))
     }
 

@@ -14,6 +14,8 @@ public struct CacheStoring: Sendable {
     public var refusal: CacheReason?
     /// How long the response is fresh, in milliseconds; negative if it is stale; `nil` without freshness.
     public var ttlMilliseconds: Int?
+    /// Whether other requests may be given it without asking the origin: not with `no-cache`.
+    public var mayBeShared = true
     /// Whether it stays in memory unless ``CacheSettings/storesSecretsOnDisk`` says otherwise (HC-07).
     public var isSecret = false
     /// The indices of variants that are removed: when the new response is stored, or at once if nothing is (HC-06).

@@ -29,11 +29,25 @@ extension CacheStores {
         }
     }
 
-    /// Removes the responses of an origin from a store, such as after `Clear-Site-Data` (HI-03).
-    func purge(_ store: ResponseStore, of origin: Origin) {
+    /// Removes the responses of an origin from a store, such as after `Clear-Site-Data` (HI-03), unless that is under way.
+    /// - Parameter partition: removes only those of it, which are in memory; `nil` for all.
+    func purge(_ store: ResponseStore, of origin: Origin, only partition: ConnectionPartition?) {
+        let text = HTTPURL.normalText(of: origin)
+        guard partition == nil else { return purgeMemory(store, of: text, only: partition) }
+        guard store.clearing.insert(text).inserted else { return }
         var filter = StoreFilter()
-        filter.origin = HTTPURL.normalText(of: origin)
-        purge(store, filter, .remove, .clearSiteData) { _ in }
+        filter.origin = text
+        purge(store, filter, .remove, .clearSiteData) { _ in store.clearing.remove(text) }
+    }
+
+    private func purgeMemory(_ store: ResponseStore, of origin: String, only partition: ConnectionPartition?) {
+        var filter = StoreFilter()
+        filter.origin = origin
+        let work = Slices.forEach(of: Array(store.memory.records.values)) { record in
+            guard record.key.partition == partition, filter.matches(record.key.url) else { return }
+            store.forgetInMemory(record.entries, under: record.key)
+        }
+        if work.runSlice() { loop.runInSlices(work) }
     }
 
     /// On disk first, since what is loaded from there meanwhile is in memory before the answer, and then in memory.
@@ -41,7 +55,7 @@ extension CacheStores {
         _ store: ResponseStore, _ filter: StoreFilter, _ purge: Purge, _ cause: CacheEvent.Cause = .purge,
         then: @escaping (Int) -> Void
     ) {
-        store.beginPurge()
+        store.beginPurge(filter)
         let now = CacheTime.now()
         guard let disk = store.disk else { return purgeMemory(store, filter, purge, now, cause, onDisk: 0, then: then) }
         disk.purge(filter.onDisk(at: now), isSoft: purge == .markStale) { [self] onDisk in
@@ -55,7 +69,7 @@ extension CacheStores {
         _ store: ResponseStore, _ filter: StoreFilter, _ purge: Purge, _ now: CacheTime, _ cause: CacheEvent.Cause,
         onDisk: Int?, then: @escaping (Int) -> Void
     ) {
-        store.beginPurge()
+        store.beginPurge(filter)
         var count = onDisk ?? 0
         let work = Slices.forEach(of: Array(store.memory.records.values)) { record in
             let found = record.entries.filter { filter.matches(record.key.url, stored: $0.response.received, now: now) }

@@ -1,4 +1,15 @@
 internal import CarpoolHTTP
+internal import CarpoolSystem
+
+/// A key that is being read from the disk, and those who wait for it.
+private final class KeyLoad {
+    var waiting: [([CacheEntry]) -> Void]
+    /// Whether something under the key has changed since the job was added.
+    var isOutdated = false
+    var isRepeated = false
+
+    init(_ first: @escaping ([CacheEntry]) -> Void) { waiting = [first] }
+}
 
 /// The stored responses of one name: in memory, and on disk if its settings say so.
 final class ResponseStore {
@@ -13,12 +24,14 @@ final class ResponseStore {
     let disk: DiskStore?
     private let ledger: MemoryLedger
     var counters = CacheCounters()
-    /// Counts what was stored and removed: what was read from the disk before may be wrong.
-    private var changes = 0
+    /// The keys that are being read from the disk.
+    private var loads: [CacheKey: KeyLoad] = [:]
     /// Whether the store was removed, so that nothing is stored in it any more.
     private(set) var isForgotten = false
-    /// Changes with each purge: a response that was asked for before is not stored afterwards.
-    private(set) var purges = 0
+    /// What was removed lately: a response that was asked for before is not stored afterwards.
+    private(set) var removals = RemovalLog()
+    /// The origins whose responses are being removed because they have asked for it.
+    var clearing: Set<String> = []
     /// Receives what happens in the store.
     weak var observer: (any CacheObserver)?
 
@@ -76,19 +89,45 @@ final class ResponseStore {
         return nil
     }
 
-    /// Passes on the responses under a key, from memory at once.
+    /// Passes on the responses under a key, from memory at once. All who ask for a key at the same time share one job.
     func load(_ key: CacheKey, then: @escaping ([CacheEntry]) -> Void) {
         if let known = entries(under: key) { return then(known) }
-        guard let disk else { return then([]) }
-        let start = changes
+        if let load = loads[key] {
+            load.waiting.append(then)
+            return
+        }
+        let load = KeyLoad(then)
+        loads[key] = load
+        read(key, for: load)
+    }
+
+    private func read(_ key: CacheKey, for load: KeyLoad) {
+        guard let disk else { return finish(load, of: key, with: []) }
         disk.load(key) { [self] loaded in
-            // Another request may have loaded or changed them meanwhile.
-            if let known = memory.entries(under: key) { return then(known) }
-            if changes != start { return load(key, then: then) }
+            if let known = memory.entries(under: key) { return finish(load, of: key, with: known) }
+            // What was read is older than a change. Once more; then it is as if nothing were stored.
+            guard !load.isOutdated else {
+                guard !load.isRepeated else { return finish(load, of: key, with: []) }
+                load.isOutdated = false
+                load.isRepeated = true
+                return read(key, for: load)
+            }
             if !isForgotten { memory.set(loaded, under: key) }
-            then(loaded)
+            finish(load, of: key, with: loaded)
         }
     }
+
+    /// There may be thousands who wait.
+    private func finish(_ load: KeyLoad, of key: CacheKey, with loaded: [CacheEntry]) {
+        loads[key] = nil
+        let work = Slices.forEach(of: load.waiting) { [self] then in
+            then(memory.entries(under: key) ?? (load.isOutdated ? [] : loaded))
+        }
+        if work.runSlice(), let loop = disk?.loop { loop.runInSlices(work) }
+    }
+
+    /// Something under a key has changed: what is being read may be older.
+    private func didChange(_ key: CacheKey) { loads[key]?.isOutdated = true }
 
     // MARK: Storing
 
@@ -98,14 +137,14 @@ final class ResponseStore {
         _ entry: CacheEntry, onDisk: Bool, ttlMilliseconds: Int?,
         replacing replaced: @escaping ([CacheEntry]) -> [CacheEntry]
     ) {
-        let start = purges
+        let start = removals.last
         // What cannot be read now would come back later.
         if let disk, memory.records[entry.key] == nil, !disk.wake() || !disk.hasRoom {
             disk.removeAll(under: entry.key)
         }
         load(entry.key) { [self] entries in
-            guard purges == start, !isForgotten else { return }
-            changes += 1
+            guard !removals.concerns(entry.key.url, since: start), !isForgotten else { return }
+            didChange(entry.key)
             insert(entry, onDisk: onDisk, among: entries, replacing: replaced(entries))
             guard entry.isOnDisk || memory.records[entry.key] != nil else { return }
             counters.stored += 1
@@ -157,7 +196,7 @@ final class ResponseStore {
     func update(_ known: CacheEntry, _ response: CachedResponse, wasInvalidated: Bool = true) {
         // A record that was evicted and loaded again has other objects.
         let entry = memory.entries(under: known.key)?.first { $0.id == known.id } ?? known
-        changes += 1
+        didChange(entry.key)
         var response = response
         if entry.response.isInvalidated, !wasInvalidated { response.isInvalidated = true }
         response.bodyBytes = entry.body.count
@@ -176,7 +215,7 @@ final class ResponseStore {
 
     /// Removes responses from memory alone.
     func forgetInMemory(_ removed: [CacheEntry], under key: CacheKey) {
-        changes += 1
+        didChange(key)
         guard let known = memory.entries(under: key) else { return }
         // By number: a record that was evicted and loaded again has other objects.
         memory.set(known.filter { entry in !removed.contains { $0.id == entry.id } }, under: key)
@@ -212,6 +251,10 @@ final class ResponseStore {
 
     /// Makes all responses for a URL unusable without validation (HI-01).
     func invalidate(_ key: CacheKey) {
+        var filter = StoreFilter()
+        filter.url = key.url
+        removals.note(filter, isPurge: false)
+        didChange(key)
         // Also if it cannot be read now.
         disk?.invalidateAll(under: key)
         load(key) { [self] entries in
@@ -233,15 +276,15 @@ final class ResponseStore {
         report(.invalidated(url: nil, count: count, cause: cause))
     }
 
-    /// Notes that responses of fetches under way must not be stored.
-    func beginPurge() {
-        purges += 1
-        changes += 1
+    /// Notes that responses of fetches under way must not be stored if a filter names them.
+    func beginPurge(_ filter: StoreFilter) {
+        removals.note(filter, isPurge: true)
+        for load in loads.values { load.isOutdated = true }
     }
 
     /// Removes everything from memory, for good.
     func forget() {
-        beginPurge()
+        beginPurge(StoreFilter())
         isForgotten = true
         memory.removeAll()
     }

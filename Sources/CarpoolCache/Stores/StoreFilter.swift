@@ -14,10 +14,16 @@ public struct StoreFilter: Sendable {
 
     /// Whether a stored response is meant.
     func matches(_ url: String, stored: CacheTime, now: CacheTime) -> Bool {
+        guard matches(url) else { return false }
+        if let age = olderThanMilliseconds, now.milliseconds(since: stored) < age { return false }
+        return true
+    }
+
+    /// Whether responses of a URL are meant, whatever their age.
+    func matches(_ url: String) -> Bool {
         if let wanted = self.url, !url.utf8.elementsEqual(wanted.utf8) { return false }
         if let prefix, !url.utf8.starts(with: prefix.utf8) { return false }
         if let origin, !StoreFilter.isURL(url, of: origin) { return false }
-        if let age = olderThanMilliseconds, now.milliseconds(since: stored) < age { return false }
         return true
     }
 

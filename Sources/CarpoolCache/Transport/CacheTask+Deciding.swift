@@ -3,28 +3,41 @@ internal import CarpoolSystem
 
 // From the request to the source of its response.
 extension CacheTask {
+    /// How long a request waits for the disk, in milliseconds.
+    static let diskMilliseconds = 1_000
+
     /// Decides where the response comes from, at once unless the disk has to be asked.
     func decide() {
+        guard readsStore else { return fetchWithoutStore() }
+        guard !hasGivenUpDisk else { return goAroundDisk() }
         guard !store.mustOpenFirst else {
-            source = .loading
+            waitForDisk()
             store.disk?.whenOpen { [self] in
                 if case .loading = source { decide() }
             }
             return
         }
-        guard cacheRequest.reads, !values.isExcluded, values.policy != .noStore else { return fetchWithoutStore() }
         if let known = store.entries(under: key) { return decide(with: known) }
-        source = .loading
+        waitForDisk()
         store.load(key) { [self] loaded in
             guard case .loading = source else { return }
             decide(with: loaded)
         }
     }
 
+    /// Whether the store is asked: for `GET` and `HEAD` without a body, unless the kind or the policy excludes it.
+    private var readsStore: Bool {
+        guard request.method == .get || request.method == .head, case .none = request.body else { return false }
+        return !values.isExcluded && values.policy != .noStore
+    }
+
     private func decide(with known: [CacheEntry]) {
+        stopTimer()
         entries = known
-        let action = policy.action(
-            for: cacheRequest, in: known.map(\.response), at: transport.time())
+        carryOut(policy.action(for: cacheRequest, in: known.map(\.response), at: transport.time()))
+    }
+
+    private func carryOut(_ action: CacheAction) {
         switch action {
         case .serve(let answer): serve(answer)
         case .serveAndRevalidate(let answer, let forwarding):
@@ -35,6 +48,42 @@ extension CacheTask {
         case .fail(let reason):
             outcome = CacheOutcome(.bypass, reason: reason.rawValue)
             fail(TransportError(.resourceUnavailable, reason.explanation))
+        }
+    }
+
+    // MARK: The disk
+
+    private func waitForDisk() {
+        source = .loading
+        hasWaited = true
+        guard timer == nil else { return }
+        let own = min(request.idleTimeoutMilliseconds, request.resourceTimeoutMilliseconds)
+        let end = transport.loop.now.advanced(milliseconds: min(CacheTask.diskMilliseconds, own / 2))
+        arm(at: end) { [self] in
+            if case .loading = source { goAroundDisk() }
+        }
+    }
+
+    /// Asks the origin as if nothing were stored, because the disk does not answer; nothing is stored.
+    func goAroundDisk() {
+        stopTimer()
+        hasGivenUpDisk = true
+        (entries, answer, outcome) = ([], nil, nil)
+        let forwarding = CacheForwarding(forward: .bypass, reason: .storeOff, stores: false)
+        if values.policy == .returnCacheDontLoad { return carryOut(.fail(.storeOff)) }
+        Fetch(for: self, forwarding, flight: nil).begin(self)
+    }
+
+    /// Watches the reading of a stored body: before its first byte the origin may be asked instead.
+    /// - Parameter count: the bytes that are read.
+    func watchDisk(reading count: Int) {
+        guard timer == nil else { return }
+        let first = CacheTask.diskMilliseconds &+ count / CacheTask.pieceBytes
+        let limit = answer == nil ? request.idleTimeoutMilliseconds : min(first, request.idleTimeoutMilliseconds)
+        arm(at: transport.loop.now.advanced(milliseconds: limit)) { [self] in
+            guard case .stored = source else { return }
+            guard answer == nil else { return goAroundDisk() }
+            fail(TransportError(.timedOut, "the stored body was not read in time", timeout: "idle", isRetryable: true))
         }
     }
 
@@ -52,7 +101,7 @@ extension CacheTask {
         let forwarding = CacheForwarding(
             forward: isRead ? .bypass : .method,
             reason: values.policy == .noStore ? .policy : values.isExcluded ? .kind : .method, stores: false)
-        Fetch(for: self, forwarding, flight: nil).begin(self)
+        carryOut(policy.withoutResponse(cacheRequest, forwarding))
     }
 
     /// Asks the origin, or waits for the response to an identical request.
@@ -101,6 +150,7 @@ extension CacheTask {
     /// Waits for the head of a fetch (HX-04): as long as the store allows, or until its own timeout.
     func wait(for fetch: Fetch) {
         source = .waiting(fetch)
+        hasWaited = true
         store.counters.waits += 1
         let own = min(
             request.idleTimeoutMilliseconds, request.resourceTimeoutMilliseconds,
@@ -137,7 +187,10 @@ extension CacheTask {
 
     private func arm(at deadline: MonotonicTime, _ action: @escaping () -> Void) {
         stopTimer()
-        let timer = Timer(action)
+        let timer = Timer { [self] in
+            self.timer = nil
+            action()
+        }
         self.timer = timer
         transport.loop.arm(timer, at: deadline)
     }

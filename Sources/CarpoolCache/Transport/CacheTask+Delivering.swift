@@ -56,7 +56,7 @@ extension CacheTask {
         return false
     }
 
-    /// Offers the file of a large body to the delegate, which may take it under another name instead of pieces (HS-07).
+    /// Offers a copy of the file of a large body to the delegate, which may take it instead of pieces (HS-07).
     private func offerFile(_ body: StoredBody) -> Bool {
         guard !body.wasOffered, answer?.head.status == 200, let file = body.wholeFile, let disk = store.disk,
             let path = delegate?.transfer(self, pathForBodyOf: file.length)
@@ -65,31 +65,33 @@ extension CacheTask {
         offered.wasOffered = true
         offered.isReading = true
         source = .stored(offered)
-        disk.link(file, to: path) { [self] result in didLink(result, file, to: path, in: disk) }
+        watchDisk(reading: file.length)
+        disk.copy(file, to: path) { [self] result in didCopy(result, file, to: path, in: disk) }
         return true
     }
 
-    private func didLink(
+    private func didCopy(
         _ result: Result<Bool, BodyReadError>, _ file: StoredBodyFile, to path: String, in disk: DiskStore
     ) {
-        let isLinked = (try? result.get()) ?? false
-        guard case .stored(var body) = source else {
-            if isLinked { disk.removeLink(path) }
+        let isCopied = (try? result.get()) ?? false
+        guard case .stored(var body) = source, body.wasOffered, body.isReading else {
+            if isCopied { disk.removeCopy(path) }
             return
         }
+        stopTimer()
         body.isReading = false
         if let entry = body.entry, result == .failure(.corrupt) || result == .failure(.missing) {
             guard body.isInMemory else { return didFindDamage(entry) }
             entry.savedFile = nil
         }
-        guard isLinked else {
+        guard isCopied else {
             source = .stored(body)
             return transport.continueAtTurnEnd(self)
         }
         body.position = body.range.upperBound
         source = .stored(body)
         deliverAnsweredHead()
-        guard case .stored = source, let delegate else { return disk.removeLink(path) }
+        guard case .stored = source, let delegate else { return disk.removeCopy(path) }
         deliveredBytes += file.length
         delegate.transfer(self, didReceiveFileOf: file.length, at: path)
         transport.continueAtTurnEnd(self)
@@ -104,8 +106,10 @@ extension CacheTask {
         reading.reader = reader
         reading.isReading = true
         source = .stored(reading)
+        watchDisk(reading: 0)
         reader.read(from: body.position, atMost: body.range.upperBound &- body.position) { [self] result in
-            guard case .stored(var now) = source, now.entry === entry else { return }
+            guard case .stored(var now) = source, now.entry === entry, now.isReading else { return }
+            if result != .failure(.busy) { stopTimer() }
             now.isReading = false
             switch result {
             case .success(let bytes) where !bytes.isEmpty:
@@ -116,7 +120,7 @@ extension CacheTask {
             case .failure(.busy):
                 source = .stored(now)
                 transport.continueLater(self)
-            case .failure(.failed(let reason)):
+            case .failure(.failed(let reason)) where answer == nil:
                 source = .stored(now)
                 fail(TransportError(.unknown, "the stored body cannot be read: \(reason)", isRetryable: true))
             default: didFindDamage(entry)

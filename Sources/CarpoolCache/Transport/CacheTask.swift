@@ -49,6 +49,10 @@ final class CacheTask: TransportTask {
     var mayWait = true
     /// Why it did not wait, or waits no more.
     var reasonNotToWait: CacheReason?
+    /// Whether it has waited, for an identical request or for the disk.
+    var hasWaited = false
+    /// Whether the disk has not answered in time, so that it is not asked any more.
+    var hasGivenUpDisk = false
     /// How many fetches that it could have shared have failed.
     var failedLeaders = 0
     private(set) var isCancelled = false
@@ -138,7 +142,7 @@ final class CacheTask: TransportTask {
     func setPriority(_ priority: TransferPriority) {
         self.priority = priority
         switch source {
-        case .fetch(let fetch), .waiting(let fetch): fetch.updatePriority()
+        case .fetch(let fetch), .waiting(let fetch): fetch.setPriority(priority)
         case .loading, .stored, .failed, .ended: break
         }
     }

@@ -142,7 +142,9 @@ public final class CachingTransport: Transport {
         for url in invalidation.urls {
             store.invalidate(CacheKey(partition: request.connectionPartition, url: url.withoutFragment))
         }
-        if let origin = invalidation.origin { stores.purge(store, of: origin) }
+        guard let origin = invalidation.origin else { return }
+        // A server that nobody has verified says nothing about the responses of others.
+        stores.purge(store, of: origin, only: CacheKey(request).diskIdentity == nil ? request.connectionPartition : nil)
     }
 }
 

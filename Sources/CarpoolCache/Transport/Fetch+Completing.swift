@@ -9,7 +9,7 @@ extension Fetch {
         case .over: return
         case .sent: failBeforeHead(completion)
         case .delivering: finish(completion)
-        case .serving(let answer): serve(answer, completion.metrics)
+        case .serving(let answer): serve(answer, completion.metrics, isOffline: false)
         case .updating(let update): finish(update, completion)
         case .sendingAgain(let fields): sendAgain(fields, completion)
         }
@@ -20,9 +20,10 @@ extension Fetch {
 
     private func sendAgain(_ fields: [HTTPField], _ completion: TransferCompletion) {
         guard let first = readers.first, !first.isCancelled else {
+            // A validation in the background whose 304 is for nothing that is stored is not repeated at once.
+            if isBackground { transport.backoffs.failed(storeKey, at: transport.time()) }
             for reader in over(completion.error) { end(reader, .taskCancelled, completion.metrics) }
-            for task in waiting.takeAll() { task.decideAgain() }
-            return
+            return forEach(of: waiting.takeAll()) { $0.decideAgain() }
         }
         phase = .sent
         droppedBytes = 0
@@ -42,17 +43,17 @@ extension Fetch {
                 afterFailure: error, for: cacheRequest, after: forwarding, in: entries.map(\.response),
                 at: transport.time())
         {
-            return serve(answer, completion.metrics)
+            return serve(answer, completion.metrics, isOffline: true)
         }
         if isBackground { transport.backoffs.failed(storeKey, at: transport.time()) }
         release()
         for reader in over(error) { end(reader, error, completion.metrics) }
         switch waiting.succeed() {
         case .none: break
-        case .release(let all): for task in all { task.decideAlone() }
+        case .release(let all): forEach(of: all) { $0.decideAlone() }
         case .promote(let first, let others):
             first.decideAgain(failedLeaders: waiting.failedLeaders)
-            for task in others { task.decideAgain() }
+            forEach(of: others) { $0.decideAgain() }
         }
     }
 
@@ -60,8 +61,6 @@ extension Fetch {
     @discardableResult private func over(_ error: TransportError?) -> [CacheTask] {
         phase = .over(error)
         release()
-        transport.reception.remove(countedBytes, of: store.name.user)
-        countedBytes = 0
         return readers
     }
 
@@ -75,10 +74,21 @@ extension Fetch {
 
     // MARK: Stored responses in place of the origin's
 
-    private func serve(_ answer: CacheAnswer, _ metrics: TransferMetrics) {
+    /// Serves a stale response because the origin has failed, to those that wait too, if it is for them.
+    private func serve(_ answer: CacheAnswer, _ metrics: TransferMetrics, isOffline: Bool) {
         if isBackground { transport.backoffs.failed(storeKey, at: transport.time()) }
         for reader in over(nil) { serve(answer, to: reader, metrics) }
-        for task in waiting.takeAll() { task.decideAlone() }
+        let variants = entries.map(\.response)
+        forEach(of: waiting.takeAll()) { [self] task in
+            guard case .waiting = task.source,
+                let answer = policy.staleAnswer(
+                    for: task.cacheRequest, after: forwarding, in: variants, at: transport.time(),
+                    isOffline: isOffline)
+            else { return task.decideAlone() }
+            task.stopTimer()
+            task.entries = entries
+            task.serve(answer)
+        }
     }
 
     private func serve(_ answer: CacheAnswer, to reader: CacheTask, _ metrics: TransferMetrics) {
@@ -90,7 +100,9 @@ extension Fetch {
     /// A 304 has arrived.
     private func finish(_ update: CacheUpdate, _ completion: TransferCompletion) {
         let entry = entries[update.index]
-        if let response = update.response, purges == store.purges {
+        if let response = update.response,
+            !store.removals.concerns(key.url, since: removals, purgesOnly: true)
+        {
             store.update(entry, response, wasInvalidated: invalidated[update.index])
             transport.backoffs.succeeded(storeKey)
             if isBackground { store.report(.revalidated(url: key.url)) }
@@ -99,12 +111,11 @@ extension Fetch {
         }
         let (all, waiters) = (over(nil), waiting.takeAll())
         for reader in all { serve(update.answer, to: reader, completion.metrics) }
-        for task in waiters {
-            guard let response = update.response,
-                var answer = policy.sharedAnswer(response, for: task.cacheRequest, at: transport.time())
-            else {
-                task.decideAlone()
-                continue
+        // Each decides by what is stored now: a response without freshness is validated for each of them.
+        forEach(of: waiters) { [self] task in
+            guard case .waiting = task.source else { return }
+            guard let response = update.response, var answer = answer(from: response, for: task) else {
+                return task.decideAlone()
             }
             task.stopTimer()
             task.entries = entries
@@ -136,20 +147,35 @@ extension Fetch {
         }
         first?.fetchMetrics = completion.metrics
         // Each reader ends when it has read everything.
-        for reader in all { transport.continueAtTurnEnd(reader) }
+        for reader in all { end(sharing: reader, error) }
+    }
+
+    /// A reader that has delivered nothing of a response that has failed asks again.
+    private func end(sharing reader: CacheTask, _ error: TransportError?) {
+        guard error != nil, !isFirst(reader), reader.answer != nil else { return transport.continueAtTurnEnd(reader) }
+        readers.removeAll { $0 === reader }
+        (reader.answer, reader.outcome) = (nil, nil)
+        reader.source = .waiting(self)
+        reader.decideAlone()
     }
 
     /// A reader of a shared fetch has read all that is there.
     func didCatchUp(_ reader: CacheTask) {
         guard case .over(let error) = phase, reader.position >= body.end || error != nil else { return }
         readers.removeAll { $0 === reader }
-        reader.complete(error)
+        dropUnwanted()
+        guard let error, !isFirst(reader) else { return reader.complete(error) }
+        // The error names limits of the one whose request it was.
+        reader.complete(
+            TransportError(
+                .networkConnectionLost, "the request whose response this one has shared has failed: \(error.message)",
+                isRetryable: true))
     }
 
     /// Proposes the response for storing. Returns whether it is stored already.
     private func store(_ completion: TransferCompletion) -> Bool {
         guard var response = storing?.response, body.isWhole else { return false }
-        guard purges == store.purges else {
+        guard !isOutdated else {
             storing?.refusal = .purged
             return false
         }
@@ -172,7 +198,7 @@ extension Fetch {
     }
 
     private var goesToDisk: Bool {
-        store.disk?.wake() ?? false
+        store.settings.diskBytes > 0 && store.disk?.wake() ?? false
             && (storing?.isSecret != true || store.settings.storesSecretsOnDisk)
     }
 
@@ -191,11 +217,17 @@ extension Fetch {
                 response.fields.change(setting: [], removing: ["content-length"])
                 response.fields.append(name: "Content-Length", value: String(bytes.count))
             }
+            // The handler may have set another `Vary`.
+            guard let names = VaryValue.names(in: response.fields.allBytes("vary")) else {
+                storing?.refusal = .varyStar
+                return false
+            }
+            if response.status != 206 { response.vary = cacheRequest.selectingFields(names) }
             response.bodyBytes = bytes.count
             response.ttlMilliseconds = ttl ?? response.ttlMilliseconds
             isOnDisk = isOnDisk && storage != .memory
         }
-        guard purges == store.purges else { return false }
+        guard !isOutdated else { return false }
         guard bytes.count <= (isOnDisk ? store.maximumEntryBytes : store.maximumMemoryEntryBytes) else {
             storing?.refusal = store.disk?.wake() == false ? .storeOff : .tooLarge
             return false

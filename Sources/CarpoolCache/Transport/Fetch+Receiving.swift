@@ -47,6 +47,7 @@ extension Fetch: TransferDelegate {
         if storing.response == nil, !storing.removed.isEmpty {
             store.remove(storing.removed.map { entries[$0] }, under: key)
         }
+        if storing.response != nil, isOutdated { self.storing?.refusal = .purged }
         let length = head.fields.first("content-length").flatMap { Int($0) }
         let isTooLarge = length ?? 0 > store.maximumEntryBytes
         if isTooLarge, storing.response != nil { self.storing?.refusal = .tooLarge }
@@ -59,7 +60,7 @@ extension Fetch: TransferDelegate {
         if !isCollecting { release() }
     }
 
-    private var canStore: Bool { cacheRequest.use.stores && purges == store.purges }
+    private var canStore: Bool { cacheRequest.use.stores && !isOutdated }
 
     /// Those that wait get the response if it is the same for them; the others go alone, and for a time nobody waits.
     private func admitWaiting(_ storing: CacheStoring) {
@@ -67,18 +68,25 @@ extension Fetch: TransferDelegate {
             if storing.response != nil { transport.passes.clear(storeKey) }
             return
         }
-        let (fitting, others) = waiting.divide { policy.fits(storing, $0.cacheRequest) }
-        if fitting.isEmpty { transport.passes.mark(storeKey, at: transport.time()) }
-        if !fitting.isEmpty { share() }
-        for task in fitting.prefix(Fetch.joinsPerEvent) { join(task) }
-        // There may be thousands.
-        let rest = Array(fitting.dropFirst(Fetch.joinsPerEvent)) + others
-        guard !rest.isEmpty else { return }
-        transport.loop.runInSlices(
-            Slices.forEach(of: rest) { [self] task in
-                guard case .waiting = task.source else { return }
-                if accepts(task), case .delivering = phase { join(task) } else { task.decideAlone() }
-            })
+        let all = waiting.takeAll()
+        // What no other request may be given: all go alone, and for a time nobody waits.
+        guard storing.mayBeShared, storing.response != nil else {
+            transport.passes.mark(storeKey, at: transport.time())
+            return forEach(of: all) { $0.decideAlone() }
+        }
+        share()
+        pendingJoins = all.count
+        var hasFitting = false
+        forEach(of: all) { [self] task in
+            pendingJoins -= 1
+            guard case .waiting = task.source else { return }
+            let fits = body.isWhole && policy.fits(storing, task.cacheRequest)
+            hasFitting = hasFitting || fits
+            if fits { join(task) } else { task.decideAlone() }
+            guard pendingJoins == 0 else { return }
+            if !hasFitting { transport.passes.mark(storeKey, at: transport.time()) }
+            didRead()
+        }
     }
 
     /// From now on the readers read what is kept.
@@ -91,9 +99,9 @@ extension Fetch: TransferDelegate {
 
     /// Adds a reader of the whole body.
     func join(_ task: CacheTask) {
-        guard let response = storing?.response,
-            let answer = policy.sharedAnswer(response, for: task.cacheRequest, at: transport.time())
-        else { return task.decideAlone() }
+        guard let response = storing?.response, let answer = answer(from: response, for: task) else {
+            return task.decideAlone()
+        }
         task.stopTimer()
         task.source = .fetch(self)
         task.position = body.base
@@ -103,6 +111,18 @@ extension Fetch: TransferDelegate {
         readers.append(task)
         task.watchTimeouts()
         transport.continueAtTurnEnd(task)
+    }
+
+    /// The answer of a task that shares a response; `nil` if that is not for it. It is made once a second, since heads
+    /// may be large and those that share them many.
+    func answer(from response: CachedResponse, for task: CacheTask) -> CacheAnswer? {
+        guard policy.fits(CacheStoring(response: response), task.cacheRequest) else { return nil }
+        let now = transport.time()
+        let second = now.milliseconds(since: response.received) / 1_000
+        if let sharedAnswer, sharedAnswer.second == second { return sharedAnswer.answer }
+        let answer = policy.sharedAnswer(response, for: task.cacheRequest, at: now)
+        sharedAnswer = (second, answer)
+        return answer
     }
 
     // MARK: The body
@@ -177,14 +197,16 @@ extension Fetch: TransferDelegate {
         isCollecting = false
         release()
         if let reason { storing?.refusal = reason }
-        if !isShared { body.clear() }
-        transport.reception.remove(countedBytes, of: store.name.user)
-        countedBytes = 0
+        guard !isShared else { return }
+        body.clear()
+        uncount()
     }
 
     // MARK: Readers at their own pace
 
     private func dropRead() {
+        // Those that have not joined yet begin with the first byte.
+        guard pendingJoins == 0 else { return }
         if let slowest = readers.map(\.position).min() { body.drop(before: slowest) }
     }
 
@@ -204,12 +226,13 @@ extension Fetch: TransferDelegate {
         guard let slowest = readers.map(\.position).min(), readers.contains(where: { $0.position > slowest }) else {
             return holdBack()
         }
-        for reader in readers where reader.position == slowest {
-            readers.removeAll { $0 === reader }
-            reader.fail(
-                TransportError(
-                    .networkConnectionLost, "the response was shared with other requests and read too slowly",
-                    isRetryable: true))
+        let slow = readers.filter { $0.position == slowest }
+        readers.removeAll { $0.position == slowest }
+        let error = TransportError(
+            .networkConnectionLost, "the response was shared with other requests and read too slowly",
+            isRetryable: true)
+        forEach(of: slow) { task in
+            if case .fetch = task.source { task.fail(error) }
         }
         didRead()
         if isHoldingBack { holdBack() }

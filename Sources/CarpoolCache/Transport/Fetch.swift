@@ -35,8 +35,8 @@ final class Fetch {
     var flight: FlightKey?
     /// What was stored when it began.
     let entries: [CacheEntry]
-    /// How often stored responses had been purged when it began.
-    let purges: Int
+    /// The number of the store's last removal when it began.
+    let removals: Int
     /// Which of them were invalid then.
     let invalidated: [Bool]
     var task: (any TransportTask)?
@@ -54,8 +54,14 @@ final class Fetch {
     var body = CollectedBody()
     /// Whether the body is kept from its first byte on, to be stored.
     var isCollecting = false
-    /// Bytes that are counted as being received.
+    /// Bytes that are counted as being received, as long as the body is kept.
     var countedBytes = 0
+    /// The answer of those that share the response, and the second of its age.
+    var sharedAnswer: (second: Int64, answer: CacheAnswer)?
+    /// The highest priority of those that want the response.
+    var highestPriority: TransferPriority
+    /// How many that have waited for the head have not been told yet.
+    var pendingJoins = 0
     /// Whether the readers read what is kept, each at its own pace.
     var isShared = false
     /// Whether the origin waits until a reader has read more.
@@ -64,8 +70,6 @@ final class Fetch {
     var droppedBytes = 0
     var slowReaderTimer: Timer?
 
-    /// The most tasks that join in one event of the network; more join while the body arrives, or go alone.
-    static let joinsPerEvent = 256
     /// How far the readers may be apart, unless all of the body is kept anyway.
     static let windowBytes = 1_048_576
     /// The most bytes of an unwanted body that are read, so that the connection can be used again.
@@ -81,14 +85,26 @@ final class Fetch {
         request = task.request
         cacheRequest = task.cacheRequest
         entries = task.entries
-        purges = task.store.purges
+        removals = task.store.removals.last
         invalidated = entries.map(\.response.isInvalidated)
         policy = task.policy
         firstID = task.id
         self.forwarding = forwarding
         self.flight = flight
         self.isBackground = isBackground
+        highestPriority = task.priority
     }
+
+    deinit { uncount() }
+
+    /// The body is not kept any more.
+    func uncount() {
+        transport.reception.remove(countedBytes, of: store.name.user)
+        countedBytes = 0
+    }
+
+    /// Whether responses of the key were removed or made invalid since it began: its response may be older.
+    var isOutdated: Bool { store.removals.concerns(key.url, since: removals) }
 
     /// Sends the request for the task that made it.
     func begin(_ first: CacheTask) {
@@ -102,21 +118,21 @@ final class Fetch {
     /// Sends the request with other fields than its own, or with its own.
     func send(_ fields: [HTTPField]?) {
         requested = transport.time()
-        if fields == nil, !isBackground, readers.first?.reasonNotToWait == nil {
+        if fields == nil, !isBackground, readers.first?.hasWaited != true {
             // Without the copy of a changed request.
             task = transport.next.start(request, delegate: self)
         } else {
             var sent = request
             if let fields { sent.fields = fields }
             if isBackground { sent.priority = .low }
-            if let first = readers.first, first.reasonNotToWait != nil {
-                // The time that it has waited is a part of its own (HX-04).
+            if let first = readers.first, first.hasWaited {
+                // The time that it has waited, for another or for the disk, is a part of its own (HX-04).
                 let waited = transport.loop.now.microseconds(since: first.began) / 1_000
                 sent.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- waited)
             }
             task = transport.next.start(sent, delegate: self)
         }
-        if readers.count != 1 || readers[0].priority != request.priority { updatePriority() }
+        if !isBackground, highestPriority != request.priority { task?.setPriority(highestPriority) }
     }
 
     var storeKey: StoreKey { StoreKey(store, key) }
@@ -130,13 +146,19 @@ final class Fetch {
 
     /// Whether a task may wait for the head, or read all of the body.
     func accepts(_ task: CacheTask) -> Bool {
+        guard !isOutdated else { return false }
         switch phase {
         case .sent: return true
         case .delivering:
-            guard isCollecting, body.isWhole, let storing else { return false }
-            return policy.fits(storing, task.cacheRequest)
+            guard canBeJoined, let storing else { return false }
+            return policy.fitsLate(storing, task.cacheRequest, at: transport.time())
         case .serving, .updating, .sendingAgain, .over: return false
         }
+    }
+
+    /// Whether all of the body is there for one more reader.
+    var canBeJoined: Bool {
+        if case .delivering = phase { isCollecting && body.isWhole } else { false }
     }
 
     /// Adds a task that ``accepts(_:)``.
@@ -145,7 +167,7 @@ final class Fetch {
             waiting.append(task)
             task.wait(for: self)
             resumeForOthers()
-            return updatePriority()
+            return raisePriority(to: task.priority)
         }
         task.source = .waiting(self)
         share()
@@ -157,8 +179,16 @@ final class Fetch {
     func leave(_ task: CacheTask) {
         waiting.remove { $0 === task }
         readers.removeAll { $0 === task }
+        dropUnwanted()
         endIfUnwanted()
         didRead()
+    }
+
+    /// The body is not kept for readers that are gone.
+    func dropUnwanted() {
+        guard case .over = phase, readers.isEmpty else { return }
+        body.clear()
+        uncount()
     }
 
     /// Ends a fetch whose response nobody wants any more.
@@ -174,14 +204,25 @@ final class Fetch {
         flight = nil
     }
 
-    /// The priority of the origin's task is the highest of those that want it (HX-07).
-    func updatePriority() {
-        guard !isBackground else { return }
-        let all = readers.map(\.priority) + waiting.map(\.priority)
-        guard let highest = TransferPriority.allCases.first(where: all.contains), highest != request.priority else {
-            return
-        }
-        task?.setPriority(highest)
+    /// The priority of the origin's task is the highest of those that have wanted it (HX-07).
+    func raisePriority(to priority: TransferPriority) {
+        guard !isBackground, priority.rank < highestPriority.rank else { return }
+        highestPriority = priority
+        task?.setPriority(priority)
+    }
+
+    /// The only task that wants it has another priority.
+    func setPriority(_ priority: TransferPriority) {
+        guard waiting.isEmpty, readers.count == 1 else { return raisePriority(to: priority) }
+        highestPriority = priority
+        task?.setPriority(priority)
+    }
+
+    /// Calls a function for each of many tasks that wait, in slices.
+    func forEach(of tasks: [CacheTask], _ body: @escaping (CacheTask) -> Void) {
+        guard tasks.count > 1 else { return tasks.forEach(body) }
+        let work = Slices.forEach(of: tasks, body)
+        if work.runSlice() { transport.loop.runInSlices(work) }
     }
 
     func didPause(_ reader: CacheTask) {

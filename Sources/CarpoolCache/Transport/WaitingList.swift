@@ -23,18 +23,10 @@ struct WaitingList<Element> {
 
     mutating func remove(where matches: (Element) -> Bool) { elements.removeAll(where: matches) }
 
-    func map<Result>(_ transform: (Element) -> Result) -> [Result] { elements.map(transform) }
-
     /// Takes all out.
     mutating func takeAll() -> [Element] {
         defer { elements = [] }
         return elements
-    }
-
-    /// The head has arrived: those that it fits, and the others. The list is empty then.
-    mutating func divide(_ fits: (Element) -> Bool) -> (fitting: [Element], others: [Element]) {
-        let all = takeAll()
-        return (all.filter(fits), all.filter { !fits($0) })
     }
 
     /// The leader has failed before a head.

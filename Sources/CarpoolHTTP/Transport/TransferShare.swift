@@ -23,7 +23,7 @@ public enum TransferPriority: String, Sendable, CaseIterable {
     case low
 
     /// The rank: 0 for the highest.
-    var rank: Int {
+    public var rank: Int {
         switch self {
         case .high: 0
         case .normal: 1
