@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import StartDaemon
 from harness.caches import CACHING, SESSION, cache, entries, get, statistics, told
-from harness.waiting import eventually
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.pages import MAX_AGE, Page
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 CONFIG = CACHING
 
@@ -90,6 +93,50 @@ def test_hs_01_stores_of_sessions_that_are_over_have_a_maximum(start: StartDaemo
 
 def has_stored(wire: Wire, store: str, count: int) -> bool:
     return bool(statistics(wire, store)["disk_bytes"] > count)
+
+
+@pytest.mark.parametrize("more", [{"ephemeral": True}, {"cache": {"disk_bytes": 0}}], ids=["ephemeral", "memory"])
+def test_se_04_a_store_of_an_earlier_run_is_not_used_by_a_session_without_a_disk(
+    start: StartDaemon, origin: ScriptedOrigin, more: dict[str, Any]
+) -> None:
+    daemon = start(config=CACHING)
+    page, empty = Page(origin, MAX_AGE), Page(origin, MAX_AGE, path="/secret-path", status=204, body=b"")
+    with daemon.wire() as wire:
+        cache(wire, SESSION)
+        get(wire, page.url)
+        eventually(lambda: entries(wire, session=SESSION)[0]["where"] == "disk")
+    daemon.stop()
+    daemon = start(config=CACHING)
+    with daemon.wire() as wire:
+        wire.call("cache.stats")
+        wire.call("session.create", name=SESSION, configuration={"cache": {}, **more})
+        for _ in range(2):
+            get(wire, empty.url)
+        assert {row["where"] for row in entries(wire, session=SESSION)} == {"memory"}
+    daemon.stop()
+    content = b"".join(path.read_bytes() for path in (daemon.directory / "cache").rglob("index.db*"))
+    assert b"secret-path" not in content
+
+
+def test_a_request_under_way_does_not_bring_back_the_store_of_its_session(
+    daemon: Daemon, wire: Wire, origin: ScriptedOrigin
+) -> None:
+    gate = threading.Event()
+    page = Page(origin, MAX_AGE, path="/target")
+
+    def redirect(exchange: Exchange) -> None:
+        gate.wait(PATIENCE_SECONDS)
+        exchange.reply(302, headers=[("Location", page.url)])
+
+    url = origin.on("/redirect", redirect)
+    cache(wire, SESSION, disk_bytes=0)
+    call = wire.request("request.perform", {"url": url, "session": SESSION})
+    with daemon.wire() as other:
+        eventually(lambda: other.call("daemon.stats")["transfers"]["active"] == 1)
+        other.call("session.invalidate", session=SESSION, forget=True)
+        gate.set()
+        assert wire.result(call)["outcome"]["ok"]
+        assert SESSION not in {row["store"] for row in other.call("cache.stats")["stores"]}
 
 
 def size(place: Path) -> int:

@@ -46,8 +46,10 @@ final class DiskIndex {
         if version == 0 { try database.run(DiskIndex.schema) }
         try database.run("COMMIT")
         if isChecked { try check() }
-        entries = Int(try database.integer("SELECT count(*) FROM entries INDEXED BY by_use") ?? 0)
-        bytes = Int(try database.integer("SELECT total(size) FROM entries INDEXED BY by_use") ?? 0)
+        try database.forEach("SELECT count(*), total(size) FROM entries INDEXED BY by_use") { row in
+            (entries, bytes) = (row.count(0), row.count(1))
+            return false
+        }
     }
 
     private static let schema = """
@@ -169,8 +171,10 @@ extension DiskIndex {
             """, .integer(id), .integer(variant), .bytes(head), .integer(response.received.wall),
             usableUntil.map { .integer($0) } ?? .null, .integer(response.isInvalidated ? 1 : 0),
             .integer(Int64(DiskIndex.rowOverhead)))
-        let new = try database.integer("SELECT size FROM entries WHERE id = ?1", .integer(id)) ?? 0
-        bytes += Int(new) - old.size
+        try database.forEach("SELECT size FROM entries WHERE id = ?1", .integer(id)) { row in
+            bytes += row.count(0) - old.size
+            return false
+        }
         return removed
     }
 
@@ -221,7 +225,7 @@ extension DiskIndex {
         try database.statement("SELECT id, key, size, has_file FROM entries WHERE \(condition)").run(values) { row in
             let key = DiskKey(row.bytes(1)) ?? DiskKey(high: 0, low: 0)
             rows.append(
-                RemovedRow(id: row.integer(0), key: key, size: Int(row.integer(2)), hasFile: row.integer(3) != 0))
+                RemovedRow(id: row.integer(0), key: key, size: row.count(2), hasFile: row.integer(3) != 0))
             return true
         }
         return rows
@@ -289,7 +293,7 @@ extension DiskIndex {
             body = .memory(bytes)
         }
         return StoredRow(
-            id: id, response: response, body: body, lastUse: row.integer(6), hits: Int(row.integer(7)))
+            id: id, response: response, body: body, lastUse: row.integer(6), hits: row.count(7))
     }
 
     /// The rows that a filter names, with their heads.
@@ -308,8 +312,8 @@ extension DiskIndex {
             rows.append(
                 DiskListRow(
                     id: row.integer(0), key: key, url: String(decoding: row.bytes(2), as: UTF8.self),
-                    response: response, length: Int(row.integer(5)), lastUse: row.integer(6),
-                    hits: Int(row.integer(7))))
+                    response: response, length: row.count(5), lastUse: row.integer(6),
+                    hits: row.count(7)))
             return true
         }
         return rows

@@ -165,9 +165,9 @@ final class DiskStore {
     }
 
     private func callWaiting() {
-        let waiting = waitsForOpening
+        let work = Slices.forEach(of: waitsForOpening) { $0() }
         waitsForOpening = []
-        for then in waiting { then() }
+        if work.runSlice() { loop.runInSlices(work) }
     }
 
     private func turnOff(because error: DiskError) {
@@ -313,7 +313,9 @@ extension DiskStore {
     ///   can be, before an entry is used again.
     func purge(_ filter: DiskFilter, isSoft: Bool = false, then: @escaping (Int?) -> Void) {
         let removal = DiskRemoval(filter: filter, isSoft: isSoft)
-        guard state != .idle, state != .closed else { return then(0) }
+        guard state != .closed else { return then(0) }
+        // An earlier store of the name still closes the folder.
+        guard state != .idle else { return whenOpen { [self] in purge(filter, isSoft: isSoft, then: then) } }
         guard wake() else {
             owe(removal)
             return then(nil)

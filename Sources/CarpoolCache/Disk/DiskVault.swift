@@ -102,9 +102,10 @@ extension DiskVault {
         } catch {
             throw DiskError(error)
         }
-        try files.prepare()
         let (opened, reason) = try openIndex()
         index = opened
+        // Only the process that has the index removes what an earlier run has not completed.
+        try files.prepare()
         identity = IndexFile.identity(in: files.folder)
         if reason != nil { hasHashes = false }
         let hashes = hasHashes ? nil : try opened.keyHashes()
@@ -183,6 +184,9 @@ extension DiskVault {
                 try index.shrink()
             }
             if case .ids = removal.filter { return (rows.count, nil) }
+            if case .all = removal.filter, !removal.isSoft, rows.count < limit {
+                IndexFile.removeSetAside(in: files.folder)
+            }
             return (rows.count, rows.count == limit ? rows.last?.id : nil)
         }
     }

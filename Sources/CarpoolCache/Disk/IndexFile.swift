@@ -46,6 +46,11 @@ enum IndexFile {
         if rename(path, "\(bad)-\(CacheEntry.makeID())") != 0 { unlink(path) }
     }
 
+    /// Removes indexes that were set aside.
+    static func removeSetAside(in folder: String) {
+        for file in FolderListing.names(in: folder) where file.hasPrefix("\(name).bad") { unlink("\(folder)/\(file)") }
+    }
+
     /// Removes the index, so that the next run begins without entries.
     static func remove(in folder: String) {
         for suffix in ["-wal", "-journal", "-shm", ""] { unlink("\(folder)/\(name)\(suffix)") }

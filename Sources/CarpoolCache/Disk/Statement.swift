@@ -57,11 +57,14 @@ final class Statement {
         guard code == SQLITE_OK else { throw DiskError(code, of: database) }
     }
 
+    /// More than any count of a store.
+    static let maximumCount: Int64 = 1 << 40
+
     /// The number in a column of the row.
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// Whether a column of the row is null.
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    /// The number in a column of the row that counts something: a damaged row may have any.
+    func count(_ column: Int32) -> Int { Int(clamping: min(max(0, integer(column)), Statement.maximumCount)) }
 
     /// The bytes in a column of the row.
     func bytes(_ column: Int32) -> [UInt8] {

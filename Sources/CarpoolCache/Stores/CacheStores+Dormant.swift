@@ -56,7 +56,7 @@ extension CacheStores {
         }
     }
 
-    private func removeDormant(_ name: CacheStoreName, _ folder: String, _ place: Place) {
+    func removeDormant(_ name: CacheStoreName, _ folder: String, _ place: Place) {
         beginClosing(name)
         let directory = place.directory
         let remove = { [self] in

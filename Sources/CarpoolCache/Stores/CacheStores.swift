@@ -46,6 +46,10 @@ public final class CacheStores {
     private(set) lazy var provisionalTimer = Timer { [weak self] in self?.endProvisional() }
     /// How many earlier stores of a name still close their folder, or are removed.
     private var closing: [CacheStoreName: Int] = [:]
+    /// Stores whose responses are removed when an earlier one of the name has closed its folder.
+    private var removesWhenClosed: Set<CacheStoreName> = []
+    /// Called when no store closes its folder any more.
+    private var didClose: () -> Void = {}
     /// Receives what happens in the stores; not retained.
     public weak var observer: (any CacheObserver)? {
         didSet { for store in stores.values { store.observer = observer } }
@@ -86,6 +90,8 @@ public final class CacheStores {
     func store(for use: CacheUse) -> ResponseStore {
         if let last, last.use === use { return last.store }
         let (name, settings) = (use.values.store, use.values.settings)
+        // One that was opened for a list has its part on disk.
+        if let known = stores[name], known.isProvisional, settings.diskBytes == 0 { end(name, removing: false) }
         let store = stores[name] ?? make(name, settings, isProvisional: false)
         if store.isProvisional {
             store.adopt(settings)
@@ -119,25 +125,39 @@ public final class CacheStores {
             folder: "\(place.directory)/\(place.folderName(name))", maximumBytes: settings.diskBytes, loop: loop,
             work: WorkerAccess(place.worker, share: share)
         ) { [weak self] event in
-            if let store = self?.stores[name] { store.didReport(event) }
+            if let self, let store = stores[name] { store.didReport(event, evictions) }
         }
         if closing[name] == nil { disk.open() }
         return disk
     }
 
-    /// Divides the disk among the stores, if they would take more than there may be.
+    /// Divides the disk among users, and what a user has among its stores, if they would take more than there may be.
     private func shareDisk() {
         guard let place else { return }
         // Those of earlier runs keep what they have until a session uses them.
         let all = stores.values.filter { $0.disk != nil && !$0.isProvisional }
-        let wanted = all.reduce(0) { $0 &+ $1.settings.diskBytes }
+        var wanted: [UInt32?: Int] = [:]
+        for store in all { wanted[store.name.user, default: 0] += min(store.settings.diskBytes, place.maximumBytes) }
+        let shares = CacheStores.shares(of: wanted, among: place.maximumBytes)
         for store in all {
-            let share =
-                wanted <= place.maximumBytes
-                ? store.settings.diskBytes
-                : Int(Double(store.settings.diskBytes) / Double(wanted) * Double(place.maximumBytes))
+            let (own, user) = (min(store.settings.diskBytes, place.maximumBytes), store.name.user)
+            let part = Double(shares[user] ?? 0) / Double(max(1, wanted[user] ?? 0))
+            let share = min(own, Int(Double(own) * part))
             if store.disk?.maximumBytes != share { store.disk?.maximumBytes = share }
         }
+    }
+
+    /// What each user has: what it wants if that is less than an equal part of what the others leave.
+    static func shares(of wanted: [UInt32?: Int], among bytes: Int) -> [UInt32?: Int] {
+        var shares: [UInt32?: Int] = [:]
+        var (room, users) = (bytes, wanted.count)
+        for (user, bytes) in wanted.sorted(by: { $0.value < $1.value }) {
+            let share = min(bytes, room / users)
+            shares[user] = share
+            room -= share
+            users -= 1
+        }
+        return shares
     }
 
     /// The store of a name; `nil` if no request has used it.
@@ -145,9 +165,7 @@ public final class CacheStores {
 
     /// The stores of a user, in order of their names.
     func all(of user: UInt32?) -> [ResponseStore] {
-        stores.values.filter { $0.name.user == user }.sorted {
-            ($0.name.name, $0.name.isShared ? 1 : 0) < ($1.name.name, $1.name.isShared ? 1 : 0)
-        }
+        stores.values.filter { $0.name.user == user }.sorted { $0.name.precedes($1.name) }
     }
 
     // MARK: Ending
@@ -160,7 +178,14 @@ public final class CacheStores {
         last = nil
         stores[name] = nil
         store.forget()
+        let work = Slices.forEach(of: Array(store.memory.records.values)) { store.memory.forget($0) }
+        if work.runSlice() { loop.runInSlices(work) }
         guard let disk = store.disk else { return then() }
+        guard disk.state != .idle else {
+            // An earlier store of the name still closes the folder.
+            if removing { removesWhenClosed.insert(name) }
+            return then()
+        }
         // The next store of the name opens the folder when this one has closed it.
         beginClosing(name)
         let close = { [self] in
@@ -179,7 +204,21 @@ public final class CacheStores {
     func endClosing(_ name: CacheStoreName) {
         let left = (closing[name] ?? 1) - 1
         closing[name] = left > 0 ? left : nil
-        if left == 0 { stores[name]?.disk?.open() }
+        guard left == 0 else { return }
+        if let place, removesWhenClosed.remove(name) != nil {
+            return removeDormant(name, place.folderName(name), place)
+        }
+        stores[name]?.disk?.open()
+        if closing.isEmpty { didClose() }
+    }
+
+    /// Calls back when no store closes its folder any more.
+    private func whenClosed(_ then: @escaping () -> Void) {
+        if closing.isEmpty { return then() }
+        didClose = { [didClose] in
+            didClose()
+            then()
+        }
     }
 
     /// The folders of the stores that sessions use, or that are being closed.
@@ -202,11 +241,11 @@ public final class CacheStores {
     public func close(then: @escaping () -> Void) {
         let open = stores.values.compactMap(\.disk)
         var left = open.count
-        guard left > 0 else { return then() }
+        guard left > 0 else { return whenClosed(then) }
         for disk in open {
-            disk.close {
+            disk.close { [self] in
                 left -= 1
-                if left == 0 { then() }
+                if left == 0 { whenClosed(then) }
             }
         }
     }

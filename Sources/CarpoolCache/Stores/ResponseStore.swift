@@ -181,7 +181,7 @@ final class ResponseStore {
     private func save(_ entry: CacheEntry, in disk: DiskStore) {
         guard case .memory(let bytes) = entry.body else { return }
         let isTooLarge = bytes.count > ledger.maximumEntryBytes
-        disk.save(entry, body: bytes) { [weak self] saved in
+        disk.save(entry, body: bytes, usableUntil: usableUntil(entry)) { [weak self] saved in
             entry.savedFile = saved?.file
             guard saved == nil else { return }
             self?.counters.writeFailures += 1
@@ -203,7 +203,11 @@ final class ResponseStore {
         entry.response = response
         known.response = response
         memory.recount(entry.key)
-        if entry.isOnDisk { disk?.replaceHead(of: entry) }
+        if entry.isOnDisk { disk?.replaceHead(of: entry, usableUntil: usableUntil(entry)) }
+    }
+
+    private func usableUntil(_ entry: CacheEntry) -> Int64? {
+        CachePolicy(settings: settings).usableUntil(entry.response, url: entry.key.url)
     }
 
     /// Removes responses.
@@ -236,14 +240,14 @@ final class ResponseStore {
     }
 
     /// Takes note of what the disk reports.
-    func didReport(_ event: DiskStoreEvent) {
+    func didReport(_ event: DiskStoreEvent, _ evictions: EvictionReports) {
         switch event {
         case .failed(let message): report(.writeFailed(message: message, code: nil))
         case .indexReplaced(let reason): report(.writeFailed(message: "the index was replaced: \(reason)", code: nil))
         case .damaged(let count): counters.corrupt += count
         case .evicted(let count):
             counters.evicted += count
-            report(.evicted(count: count, bytes: 0))
+            evictions.add(count, 0, of: self)
         }
     }
 
@@ -282,11 +286,10 @@ final class ResponseStore {
         for load in loads.values { load.isOutdated = true }
     }
 
-    /// Removes everything from memory, for good.
+    /// Stores nothing any more. What is in memory is removed by the caller.
     func forget() {
         beginPurge(StoreFilter())
         isForgotten = true
-        memory.removeAll()
     }
 }
 

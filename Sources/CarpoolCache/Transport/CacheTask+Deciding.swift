@@ -41,9 +41,9 @@ extension CacheTask {
         switch action {
         case .serve(let answer): serve(answer)
         case .serveAndRevalidate(let answer, let forwarding):
-            guard values.revalidatesInBackground else { return fetch(forwarding) }
+            guard transport.hasRoomToValidate(self) else { return fetch(forwarding) }
             serve(answer)
-            transport.validateInBackground(self, forwarding)
+            if transport.mayValidate(self) { transport.validateInBackground(self, forwarding) }
         case .revalidate(let forwarding), .forward(let forwarding): fetch(forwarding)
         case .fail(let reason):
             outcome = CacheOutcome(.bypass, reason: reason.rawValue)

@@ -29,8 +29,9 @@ public final class CachingTransport: Transport {
     private static let turnMicroseconds = 2_000
     /// The time between two attempts to read a file while too many jobs wait.
     private static let busyMilliseconds = 10
-    /// The most background validations at a time.
-    private static let maximumValidations = 256
+    /// The most background validations of a user at a time, and to one origin. With more, the request itself validates.
+    private static let maximumValidations = 128
+    private static let maximumValidationsOfOrigin = 16
 
     /// Makes a transport on the loop of the next one.
     public init(next: any Transport, loop: EventLoop, stores: CacheStores) {
@@ -117,13 +118,27 @@ public final class CachingTransport: Transport {
 
     /// Asks the origin whether a stale response that was just served is still valid (HV-09): one request for a key.
     func validateInBackground(_ task: CacheTask, _ forwarding: CacheForwarding) {
-        guard validates, validations[task.storeKey] == nil, validations.count < CachingTransport.maximumValidations,
-            backoffs.allows(task.storeKey, at: time())
-        else { return }
+        guard backoffs.allows(task.storeKey, at: time()) else { return }
         let fetch = Fetch(for: task, forwarding, flight: nil, isBackground: true)
         validations[task.storeKey] = fetch
         fetch.send(forwarding.fields)
     }
+
+    /// Whether a stale response of a task is validated in the background, now or by one that is under way.
+    func hasRoomToValidate(_ task: CacheTask) -> Bool {
+        if validations[task.storeKey] != nil || !validates { return true }
+        let (user, origin) = (task.store.name.user, task.request.url.origin)
+        var counts = (user: 0, origin: 0)
+        for fetch in validations.values where fetch.store.name.user == user {
+            counts.user += 1
+            if fetch.request.url.origin == origin { counts.origin += 1 }
+        }
+        return counts.user < CachingTransport.maximumValidations
+            && counts.origin < CachingTransport.maximumValidationsOfOrigin
+    }
+
+    /// Whether a background validation may begin.
+    func mayValidate(_ task: CacheTask) -> Bool { validates && validations[task.storeKey] == nil }
 
     /// Cancels the validations in the background, and starts no more: the process is about to end.
     public func endValidations() {

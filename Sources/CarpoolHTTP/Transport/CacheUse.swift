@@ -51,4 +51,9 @@ public struct CacheStoreName: Hashable, Sendable {
         self.name = name
         self.isShared = isShared
     }
+
+    /// Whether it comes before another one of the same user in lists.
+    public func precedes(_ other: CacheStoreName) -> Bool {
+        (name, isShared ? 1 : 0) < (other.name, other.isShared ? 1 : 0)
+    }
 }

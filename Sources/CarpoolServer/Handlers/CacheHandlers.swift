@@ -42,7 +42,8 @@ struct CacheHandlers {
     // MARK: Methods
 
     private func stats(_ call: Call) throws(RPCError) -> Answer {
-        withStores(call) { named in
+        withStores(call) { named, done in
+            defer { done() }
             let stores = cache.stores.statistics(of: user(of: call), named)
             call.answer { writer in
                 writer.beginObject()
@@ -55,24 +56,34 @@ struct CacheHandlers {
         }
     }
 
-    /// Opens the stores of earlier runs, and carries a call out then, with the store that it names.
+    /// Opens the stores of earlier runs, and carries a call out then, with the store that it names. Calls of a user
+    /// take turns, because each may look at all that is stored.
+    /// - Parameter body: calls its second parameter when it is done, unless it throws.
     private func withStores(
-        _ call: Call, _ body: @escaping (CacheStoreName?) throws(RPCError) -> Void
+        _ call: Call, _ body: @escaping (CacheStoreName?, _ done: @escaping () -> Void) throws(RPCError) -> Void
     ) -> Answer {
-        cache.openAll(of: call.client.uid) {
-            guard call.isWanted else { return }
-            do throws(RPCError) { try body(try store(call)) } catch { call.fail(error) }
+        cache.inTurn(of: call.client.uid) { done in
+            guard call.isWanted else { return done() }
+            cache.openAll(of: call.client.uid) {
+                guard call.isWanted else { return done() }
+                do throws(RPCError) { try body(try store(call), done) } catch {
+                    call.fail(error)
+                    done()
+                }
+            }
         }
         return .pending
     }
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
-        withStores(call) { named throws(RPCError) in try list(call, named) }
+        withStores(call) { named, done throws(RPCError) in try list(call, named, done) }
     }
 
-    private func list(_ call: Call, _ named: CacheStoreName?) throws(RPCError) {
+    private func list(
+        _ call: Call, _ named: CacheStoreName?, _ done: @escaping () -> Void
+    ) throws(RPCError) {
         let stores = named.map { [$0] } ?? cache.stores.names(of: user(of: call))
-        let place = try CacheListPlace(call, among: stores.count)
+        let place = try CacheListPlace(call, of: user(of: call))
         var filter = StoreFilter()
         filter.prefix = call.params["url"]?.string
         filter.origin = try call.params["origin"]?.string.map { text throws(RPCError) in
@@ -80,6 +91,7 @@ struct CacheHandlers {
         }
         let search = CacheSearch(stores: stores, filter: filter, place: place, limit: ListPage(call).limit)
         search.run(in: cache.stores) { found, hasMore in
+            defer { done() }
             guard call.isWanted else { return }
             call.answer { write(found, hasMore, ListPage(call), stores, to: &$0) }
         }
@@ -154,12 +166,15 @@ struct CacheHandlers {
 
     private func purge(_ call: Call) throws(RPCError) -> Answer {
         let filter = try purged(call)
-        return withStores(call) { named in purge(call, named, filter) }
+        return withStores(call) { named, done in purge(call, named, filter, done) }
     }
 
-    private func purge(_ call: Call, _ named: CacheStoreName?, _ filter: StoreFilter) {
+    private func purge(
+        _ call: Call, _ named: CacheStoreName?, _ filter: StoreFilter, _ done: @escaping () -> Void
+    ) {
         let kind: CacheStores.Purge = call.params["soft"]?.bool == true ? .markStale : .remove
         cache.stores.purge(of: user(of: call), named, filter, kind) { count in
+            defer { done() }
             guard call.isWanted else { return }
             call.answer { writer in
                 writer.beginObject()
@@ -192,7 +207,14 @@ struct CacheHandlers {
     }
 
     private static func origin(_ text: String, path: String) throws(RPCError) -> String {
-        HTTPURL.normalText(of: try url(text, path: path).origin)
+        let url = try url(text, path: path)
+        let target = url.requestTarget
+        guard target == "/", !text.contains("?"), !text.contains("#") else {
+            throw .invalidParams(
+                path: path, message: "an origin has no path, and this one has \(target.prefix(64))",
+                expected: "scheme, host and port alone; for a path a prefix of URLs")
+        }
+        return HTTPURL.normalText(of: url.origin)
     }
 
     private static func url(_ text: String, path: String) throws(RPCError) -> HTTPURL {

@@ -3,25 +3,39 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// The place in a list of stored responses: the last one of the page before.
+/// The place in a list of stored responses: the last one of the page before, and its store. Stores may come and go
+/// between two pages.
 struct CacheListPlace {
-    /// The place of its store among those of the list.
-    var store = 0
-    /// Its number.
+    /// The store; `nil` for the first one.
+    var store: CacheStoreName?
+    /// The number of the response.
     var id: Int64 = 0
 
+    /// The place of a response.
+    static func text(_ store: CacheStoreName, _ id: Int64) -> String {
+        "\(String(id, radix: 16)).\(store.isShared ? "shared" : "session").\(store.name)"
+    }
+
     /// The place that `next` names; the beginning without it.
-    init(_ call: Call, among count: Int) throws(RPCError) {
+    init(_ call: Call, of user: UInt32?) throws(RPCError) {
         guard let next = call.params["next"]?.string else { return }
-        let parts = next.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let store = Int(parts[0]), let id = Int64(parts[1], radix: 16), id >= 0,
-            (0...count).contains(store)
+        let parts = next.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let id = Int64(parts[0], radix: 16), id >= 0,
+            parts[1] == "shared" || parts[1] == "session"
         else {
             throw .invalidParams(
                 path: "params.next", message: "not the `next` of a page: \(next.prefix(64).debugDescription)",
                 expected: "`next` of the last page, as it was")
         }
-        (self.store, self.id) = (store, id)
+        store = CacheStoreName(user: user, name: String(parts[2]), isShared: parts[1] == "shared")
+        self.id = id
+    }
+
+    /// The stores that follow, and the number in the first of them.
+    func rest(of stores: [CacheStoreName]) -> (stores: ArraySlice<CacheStoreName>, id: Int64) {
+        guard let store else { return (stores[...], 0) }
+        let rest = stores.drop { $0.precedes(store) }
+        return (rest, rest.first == store ? id : 0)
     }
 }
 
@@ -34,31 +48,27 @@ final class CacheSearch {
         let place: String
     }
 
-    private let stores: [CacheStoreName]
+    private var stores: ArraySlice<CacheStoreName>
     private let filter: StoreFilter
     private let limit: Int
-    private var place: CacheListPlace
+    private var id: Int64
     private var found: [Found] = []
 
     init(stores: [CacheStoreName], filter: StoreFilter, place: CacheListPlace, limit: Int) {
-        self.stores = stores
+        (self.stores, id) = place.rest(of: stores)
         self.filter = filter
-        self.place = place
         self.limit = limit
     }
 
     /// Passes on a page, and whether there is more.
     func run(in all: CacheStores, then: @escaping (_ found: [Found], _ hasMore: Bool) -> Void) {
-        guard place.store < stores.count, found.count <= limit else {
+        guard found.count <= limit, let store = stores.popFirst() else {
             return then(Array(found.prefix(limit)), found.count > limit)
         }
         // One more than the page has, to know whether there is more.
-        all.list(stores[place.store], filter, after: place.id, limit: limit + 1 - found.count) { [self] rows in
-            for row in rows {
-                found.append(Found(summary: row, place: "\(place.store).\(String(row.id, radix: 16))"))
-            }
-            place.store += 1
-            place.id = 0
+        all.list(store, filter, after: id, limit: limit + 1 - found.count) { [self] rows in
+            for row in rows { found.append(Found(summary: row, place: CacheListPlace.text(store, row.id))) }
+            id = 0
             run(in: all, then: then)
         }
     }

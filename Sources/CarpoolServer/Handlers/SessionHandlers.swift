@@ -55,6 +55,7 @@ struct SessionHandlers {
         }
         let (tickets, lasting) = try tickets(for: call, files)
         let session = sessions.make(name: name, of: uid, configuration, saved: saved ?? [])
+        sessions.prepareCache(of: session)
         session.account = lasting
         sessions.table.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
         return .result { write(changed: true, session, to: &$0) }

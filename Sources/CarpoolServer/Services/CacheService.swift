@@ -11,6 +11,8 @@ final class CacheService: CacheObserver {
     private let publisher: EventPublisher
     private let log: Log
     private weak var transport: CachingTransport?
+    /// The work of each user that waits; there is an entry as long as any of it is under way.
+    private var turns: [UInt32: [(_ done: @escaping () -> Void) -> Void]] = [:]
 
     init(
         _ options: ServerOptions, _ loop: EventLoop, _ worker: Worker, _ publisher: EventPublisher, _ log: Log,
@@ -49,16 +51,42 @@ final class CacheService: CacheObserver {
     var isOff: Bool { configuration.current.turnsCacheOff }
 
     /// Ends the store of a session that is over, unless another session shares it.
-    /// - Parameter others: the other sessions of its user.
-    func release(_ session: Session, others: [Session], removing: Bool) {
-        guard let name = session.cacheStoreName, !others.contains(where: { $0.cacheStoreName == name }) else { return }
+    /// - Parameter used: the stores of the other sessions of its user.
+    func release(_ session: Session, used: Set<CacheStoreName>, removing: Bool) {
+        session.hasReleasedCache = true
+        guard let name = session.cacheStoreName, !used.contains(name) else { return }
         stores.end(name, removing: !name.isShared && (removing || session.configuration.isEphemeral))
     }
 
     /// Calls back when all stores of a user that are on disk are open, also those of earlier runs.
     func openAll(of uid: UInt32, then: @escaping () -> Void) {
-        guard !isOff else { return then() }
         stores.openAll(of: uid == publisher.owner ? nil : uid, then: then)
+    }
+
+    /// Carries out work on all stores of a user when the work of the same user before it is done.
+    func inTurn(of uid: UInt32, _ work: @escaping (_ done: @escaping () -> Void) -> Void) {
+        if turns[uid] != nil {
+            turns[uid]?.append(work)
+            return
+        }
+        turns[uid] = []
+        begin(work, of: uid)
+    }
+
+    private func begin(_ work: (_ done: @escaping () -> Void) -> Void, of uid: UInt32) {
+        work { [self] in
+            // In a turn of its own, so that many calls that nobody waits for any more do not nest.
+            stores.loop.arm(Timer { [self] in beginNext(of: uid) }, afterMilliseconds: 0)
+        }
+    }
+
+    private func beginNext(of uid: UInt32) {
+        guard let next = turns[uid]?.first else {
+            turns[uid] = nil
+            return
+        }
+        turns[uid]?.removeFirst()
+        begin(next, of: uid)
     }
 
     private static func storeName(ofFolder folder: String, owner: UInt32) -> CacheStoreName? {

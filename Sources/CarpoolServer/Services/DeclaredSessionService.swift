@@ -76,11 +76,21 @@ final class DeclaredSessionService {
         for session in changes.made.map(\.session) where session.configuration.cookies?.isPersistent != true {
             sessions.cookies.release(session: session.name, of: owner)
         }
-        for session in old.compactMap(\.self) where changes.removed.contains(session.name) {
-            sessions.releaseCache(of: session, uid: owner, removing: false)
-        }
+        exchangeCaches(of: old.compactMap(\.self), changes.made.map(\.session))
         let work = Slices.forEach(of: old.compactMap(\.self)) { $0.retire() }
         old = []
+        if work.runSlice() { loop.runInSlices(work) }
+    }
+
+    /// Ends the stores that no session uses any more, and opens those of new sessions, in slices.
+    private func exchangeCaches(of old: [Session], _ new: [Session]) {
+        let used = Set(sessions.table.sessions(of: owner).compactMap(\.cacheStoreName))
+        let ended = old.filter { $0.cacheStoreName != nil }
+        let opened = new.filter { $0.cacheStoreName != nil }
+        let work = Slices.forEach(of: ended.map { ($0, true) } + opened.map { ($0, false) }) { [self] session, isEnd in
+            guard isEnd else { return sessions.prepareCache(of: session) }
+            sessions.cache.release(session, used: used, removing: false)
+        }
         if work.runSlice() { loop.runInSlices(work) }
     }
 

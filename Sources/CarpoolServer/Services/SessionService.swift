@@ -58,7 +58,6 @@ final class SessionService {
             connectivity: connectivity,
             cookieJar: configuration.cookies.map { cookies.jar($0, ofSession: name, uid: uid, saved: saved) })
         session.memory = memory
-        if let use = session.standardCacheUse { cache.stores.prepare(for: use) }
         session.makeCookieMemory = { [cookies] in cookies.account(of: uid) }
         return session
     }
@@ -80,9 +79,16 @@ final class SessionService {
             expected: "the same settings in all sessions that share a store, or another store")
     }
 
+    /// Opens the store of a session that has a name from now on. One of an earlier session with other settings ends.
+    func prepareCache(of session: Session) {
+        if let use = session.standardCacheUse { cache.stores.prepare(for: use) }
+    }
+
     /// Ends the store of a session that is over.
     func releaseCache(of session: Session, uid: UInt32, removing: Bool) {
-        cache.release(session, others: table.sessions(of: uid).filter { $0 !== session }, removing: removing)
+        guard session.cacheStoreName != nil else { return }
+        let others = table.sessions(of: uid).filter { $0 !== session }
+        cache.release(session, used: Set(others.compactMap(\.cacheStoreName)), removing: removing)
     }
 
     /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did
@@ -102,7 +108,9 @@ final class SessionService {
         var shared = SessionConfiguration()
         shared.languages = SessionService.languages
         shared.caching = .standard
-        return make(name: SessionTable.standardName, of: uid, shared)
+        let session = make(name: SessionTable.standardName, of: uid, shared)
+        prepareCache(of: session)
+        return session
     }
 
     /// A user's `default` session.

@@ -43,6 +43,8 @@ public final class Session {
     let connectivity: (any Connectivity)?
     /// The request of each transfer.
     var tasks = TaskMap<Request>()
+    /// Whether the session's store has ended, so that nothing uses it any more.
+    public var hasReleasedCache = false
     /// How requests use the cache if they say nothing; `nil` without a cache.
     public private(set) lazy var standardCacheUse = makeStandardCacheUse()
     /// Receives the events of the transfers.
