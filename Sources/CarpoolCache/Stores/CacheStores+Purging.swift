@@ -29,7 +29,8 @@ extension CacheStores {
         }
     }
 
-    /// Removes the responses of an origin from a store, such as after `Clear-Site-Data` (HI-03), unless that is under way.
+    /// Removes the responses of an origin from a store, such as after `Clear-Site-Data` (HI-03), unless that is under
+    /// way.
     /// - Parameter partition: removes only those of it, which are in memory; `nil` for all.
     func purge(_ store: ResponseStore, of origin: Origin, only partition: ConnectionPartition?) {
         let text = HTTPURL.normalText(of: origin)

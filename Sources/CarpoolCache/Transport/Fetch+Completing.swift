@@ -218,11 +218,10 @@ extension Fetch {
                 response.fields.append(name: "Content-Length", value: String(bytes.count))
             }
             // The handler may have set another `Vary`.
-            guard let names = VaryValue.names(in: response.fields.allBytes("vary")) else {
+            guard cacheRequest.select(&response) else {
                 storing?.refusal = .varyStar
                 return false
             }
-            if response.status != 206 { response.vary = cacheRequest.selectingFields(names) }
             response.bodyBytes = bytes.count
             response.ttlMilliseconds = ttl ?? response.ttlMilliseconds
             isOnDisk = isOnDisk && storage != .memory
