@@ -313,8 +313,7 @@ def test_a_leader_that_is_killed_while_a_process_waits(
     leader.wait()
     gate.open()
     printed, _ = follower.communicate(timeout=PATIENCE_SECONDS)
-    assert printed in {b"1", b"2"}
-    assert gate.count <= 2
+    assert (printed, gate.count) == (b"1", 1)
 
 
 # MARK: Bodies
@@ -328,7 +327,7 @@ def test_hx_01_a_body_beyond_every_limit_is_shared_whole(daemon: Daemon, wire: W
     records = crowd(daemon, wire, gate, [{"sha256": True}] * 5, 1)
     assert {record["body"]["sha256"] for record in records} == {hashlib.sha256(body).hexdigest()}
     assert {record["body"]["size_bytes"] for record in records} == {len(body)}
-    assert gate.count <= 5
+    assert gate.count == 1
     assert entries(wire, session=SESSION) == []
     for record in records:
         assert record["cache"]["stored"] is False

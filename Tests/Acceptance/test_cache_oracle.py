@@ -127,4 +127,4 @@ def test_squid_and_carpool_decide_alike(daemon: Daemon, origin: ScriptedOrigin, 
             unexplained.append((sequence, ours[sequence.number], theirs[sequence.number]))
     print(f"seed {SEED}: {dict(rules)}")
     assert not unexplained, f"seed {SEED}, {len(unexplained)} of {COUNT}: {unexplained[:3]}"
-    assert rules["alike"] > COUNT // 2
+    assert rules["alike"] > COUNT * 0.98

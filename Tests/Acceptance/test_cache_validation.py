@@ -23,13 +23,16 @@ def session(wire: Wire) -> str:
 
 
 def test_hv_01_all_tags_of_the_variants_are_sent(wire: Wire, origin: ScriptedOrigin, session: str) -> None:
-    page = Page(origin, {**STALE, "Vary": "X-A", "Last-Modified": -1_000})
-    for number in ("1", "2"):
-        page.fields["ETag"] = f'"{number}"'
-        get(wire, page.url, session, headers={"X-A": number})
+    page = Page(origin, {**STALE, "Last-Modified": -1_000})
+    # Both are for a request with both fields.
+    for number, name, headers in (("1", "X-A", {"X-A": "1"}), ("2", "X-B", {"X-A": "2", "X-B": "1"})):
+        page.fields |= {"ETag": f'"{number}"', "Vary": name}
+        get(wire, page.url, session, headers=headers)
     page.fields["ETag"] = '"1"'
-    record = get(wire, page.url, session, headers={"X-A": "1"})
-    assert '"1"' in ", ".join(page.last.values("If-None-Match"))
+    record = get(wire, page.url, session, headers={"X-A": "1", "X-B": "1"})
+    sent = ", ".join(page.last.values("If-None-Match"))
+    assert '"1"' in sent
+    assert '"2"' in sent
     assert (text(record), told(record)) == ("1", ("revalidated", "validated"))
 
 

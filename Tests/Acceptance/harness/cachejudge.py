@@ -130,6 +130,11 @@ def difference(sequence: Sequence, ours: list[Decision], theirs: list[Decision])
     for place, (our, their) in enumerate(zip(ours, theirs, strict=True)):
         if our.is_asked != their.is_asked:
             return _rule(sequence, place, ours)
+        if our.status != their.status:
+            ask = sequence.asks[place]
+            heads = [each for each in sequence.asks[:place] if each.method == "HEAD" and each.variant == ask.variant]
+            # Squid serves what it has stored of a response to HEAD, where here only-if-cached finds nothing.
+            return HEAD_IS_STORED if ask.method == "HEAD" and heads else ""
     return None
 
 

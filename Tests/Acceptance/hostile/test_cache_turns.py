@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import threading
 
 import pytest
 from conftest import StartDaemon
@@ -12,7 +14,7 @@ from harness.calls import line, send_and_read
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.users import NOBODY, as_root, wire_as
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
@@ -139,6 +141,50 @@ def test_many_wait_for_one_and_leave_at_once(daemon: Daemon, origin: ScriptedOri
                 for each in crowd:
                     for _ in range(EACH):
                         assert text(json.loads(each.receive_bytes())["result"]) == "released"
+
+
+CROWD = 16
+"""Connections with `EACH` requests."""
+
+
+@pytest.mark.parametrize("end", ["reset", "304", "304 no-store", "500", "large head"])
+def test_thousands_wait_for_one_that_ends(daemon: Daemon, origin: ScriptedOrigin, end: str) -> None:
+    """The end of the request for which 4,000 wait takes no long turn, whatever it is."""
+    gate = threading.Event()
+    count = itertools.count()
+    fields = [("Cache-Control", "max-age=0, stale-if-error=600"), ("ETag", '"1"')]
+
+    def answer(exchange: Exchange) -> None:
+        if next(count) == 0:
+            return exchange.reply(body=b"stored", headers=fields)
+        gate.wait(PATIENCE_SECONDS)
+        if end == "reset":
+            return exchange.reset()
+        if end.startswith("304"):
+            control = "no-store" if "no-store" in end else "max-age=600"
+            return exchange.send(f'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nCache-Control: {control}\r\n\r\n'.encode())
+        if end == "500":
+            return exchange.reply(500)
+        return exchange.reply(
+            body=b"new", headers=[("Cache-Control", "max-age=600"), *((f"X-{n}", "a" * 40) for n in range(900))]
+        )
+
+    url = origin.on("/crowd", answer)
+    with daemon.wire() as wire:
+        cache(wire, SESSION, coalesce_wait_ms=60_000)
+        get(wire, url)
+        calls = b"".join(line("request.perform", number, url=url, session=SESSION) for number in range(EACH))
+        with bounded_turns(daemon), connections(daemon, CROWD) as crowd:
+            for each in crowd:
+                each.send_bytes(calls)
+            eventually(lambda: statistics(wire)["counters"]["waits"] >= CROWD * EACH - 1)
+            gate.set()
+            for each in crowd:
+                for _ in range(EACH):
+                    assert "result" in json.loads(each.receive_bytes())
+    if end == "500":
+        # Each gets the stale response, and the origin is not asked by each of them.
+        assert next(count) == 2
 
 
 @as_root
