@@ -131,11 +131,16 @@ def difference(sequence: Sequence, ours: list[Decision], theirs: list[Decision])
         if our.is_asked != their.is_asked:
             return _rule(sequence, place, ours)
         if our.status != their.status:
-            ask = sequence.asks[place]
-            heads = [each for each in sequence.asks[:place] if each.method == "HEAD" and each.variant == ask.variant]
-            # Squid serves what it has stored of a response to HEAD, where here only-if-cached finds nothing.
-            return HEAD_IS_STORED if ask.method == "HEAD" and heads else ""
+            return _rule_of_status(sequence, place)
     return None
+
+
+def _rule_of_status(sequence: Sequence, place: int) -> str:
+    """Squid serves what it has, where here only-if-cached finds nothing."""
+    ask, earlier = sequence.asks[place], sequence.asks[:place]
+    if ask.method == "HEAD" and any(each.method == "HEAD" and each.variant == ask.variant for each in earlier):
+        return HEAD_IS_STORED
+    return ALL_VARIANTS if sequence.answer.varies and any(each.method == "POST" for each in earlier) else ""
 
 
 def _rule(sequence: Sequence, place: int, ours: list[Decision]) -> str:
