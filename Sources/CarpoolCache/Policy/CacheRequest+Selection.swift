@@ -107,7 +107,16 @@ extension CacheRequest {
     var hasNoCache: Bool {
         if present.contains(.cacheControl) { return control.has(.noCache) }
         guard present.contains(.pragma) else { return false }
-        return FieldBytes.names(in: values("pragma")).contains(Array("no-cache".utf8))
+        return values("pragma").contains { line in
+            line.withUnsafeBytes { bytes in
+                var isFound = false
+                _ = FieldBytes.forEachMember(of: bytes) { member in
+                    isFound = FieldBytes.matches(member, "no-cache")
+                    return !isFound
+                }
+                return isFound
+            }
+        }
     }
 
     /// The range that it asks for, in one piece; `nil` for any other.

@@ -41,9 +41,8 @@ extension CacheTask {
         switch action {
         case .serve(let answer): serve(answer)
         case .serveAndRevalidate(let answer, let forwarding):
-            guard transport.hasRoomToValidate(self) else { return fetch(forwarding) }
             serve(answer)
-            if transport.mayValidate(self) { transport.validateInBackground(self, forwarding) }
+            transport.validateInBackground(self, forwarding)
         case .revalidate(let forwarding), .forward(let forwarding): fetch(forwarding)
         case .fail(let reason):
             outcome = CacheOutcome(.bypass, reason: reason.rawValue)

@@ -29,7 +29,8 @@ public final class CachingTransport: Transport {
     private static let turnMicroseconds = 2_000
     /// The time between two attempts to read a file while too many jobs wait.
     private static let busyMilliseconds = 10
-    /// The most background validations of a user at a time, and to one origin. With more, the request itself validates.
+    /// The most background validations of a user at a time, and of those to one origin: beyond that, a later request
+    /// begins one.
     private static let maximumValidations = 128
     private static let maximumValidationsOfOrigin = 16
 
@@ -118,15 +119,15 @@ public final class CachingTransport: Transport {
 
     /// Asks the origin whether a stale response that was just served is still valid (HV-09): one request for a key.
     func validateInBackground(_ task: CacheTask, _ forwarding: CacheForwarding) {
-        guard backoffs.allows(task.storeKey, at: time()) else { return }
+        guard validates, validations[task.storeKey] == nil, backoffs.allows(task.storeKey, at: time()),
+            hasRoomToValidate(task)
+        else { return }
         let fetch = Fetch(for: task, forwarding, flight: nil, isBackground: true)
         validations[task.storeKey] = fetch
         fetch.send(forwarding.fields)
     }
 
-    /// Whether a stale response of a task is validated in the background, now or by one that is under way.
-    func hasRoomToValidate(_ task: CacheTask) -> Bool {
-        if validations[task.storeKey] != nil || !validates { return true }
+    private func hasRoomToValidate(_ task: CacheTask) -> Bool {
         let (user, origin) = (task.store.name.user, task.request.url.origin)
         var counts = (user: 0, origin: 0)
         for fetch in validations.values where fetch.store.name.user == user {
@@ -136,9 +137,6 @@ public final class CachingTransport: Transport {
         return counts.user < CachingTransport.maximumValidations
             && counts.origin < CachingTransport.maximumValidationsOfOrigin
     }
-
-    /// Whether a background validation may begin.
-    func mayValidate(_ task: CacheTask) -> Bool { validates && validations[task.storeKey] == nil }
 
     /// Cancels the validations in the background, and starts no more: the process is about to end.
     public func endValidations() {
