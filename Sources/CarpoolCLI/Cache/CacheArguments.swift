@@ -50,7 +50,7 @@ struct CacheArguments: CommandArguments {
         guard let action else {
             action = Action(rawValue: operand)
             guard action == nil else { return }
-            let near = NearestName.find(operand, among: Action.allCases.map(\.rawValue))
+            let near = operand == "list" ? "ls" : NearestName.find(operand, among: Action.allCases.map(\.rawValue))
             let suggestion = near.map { "; did you mean \($0)?" } ?? ""
             throw UsageError("cache takes one of ls, get, why, purge, stats, not '\(operand)'\(suggestion)")
         }
@@ -79,6 +79,7 @@ struct CacheArguments: CommandArguments {
             throw UsageError("\(setting.rawValue) has no effect with cache \(action.rawValue)")
         }
         guard session == nil || store == nil else { throw UsageError("--session and --store exclude each other") }
+        try checkURLs(of: action)
         switch action {
         case .get, .why: guard url != nil else { throw UsageError("cache \(action.rawValue) needs a URL") }
         case .purge:
@@ -87,6 +88,24 @@ struct CacheArguments: CommandArguments {
             }
         case .list, .stats: break
         }
+    }
+
+    /// Checks what the daemon would refuse in the words of the protocol, or what would match nothing.
+    private func checkURLs(of action: Action) throws(UsageError) {
+        let isHTTP = { (text: String) in text.hasPrefix("http://") || text.hasPrefix("https://") }
+        if let prefix, !isHTTP(prefix) {
+            throw UsageError("--prefix takes how URLs begin, with http:// or https://, not '\(prefix)'")
+        }
+        if let origin {
+            let rest = origin.split(separator: "/", omittingEmptySubsequences: true)
+            guard isHTTP(origin), rest.count == 2, !origin.contains("?"), !origin.contains("#") else {
+                throw UsageError(
+                    "--origin takes http://HOST[:PORT] or https://HOST[:PORT], not '\(origin)'; for a path use --prefix")
+            }
+        }
+        guard let url, !isHTTP(url) else { return }
+        let what = action == .list ? "how URLs begin" : "a URL"
+        throw UsageError("cache \(action.rawValue) takes \(what), with http:// or https://, not '\(url)'")
     }
 
     private static func allowed(for action: Action) -> [Setting] {

@@ -11,13 +11,20 @@ struct CachePolicyArguments: Equatable {
         "use_protocol", "reload_ignoring_cache", "return_cache_else_load", "return_cache_dont_load",
         "reload_revalidating", "no_store",
     ]
+    /// The policies by their words in the `fetch` of browsers, and their headers' words.
+    private static let otherWords = [
+        "default": "use_protocol", "reload": "reload_ignoring_cache", "no-cache": "reload_revalidating",
+        "force-cache": "return_cache_else_load", "only-if-cached": "return_cache_dont_load", "no-store": "no_store",
+    ]
     /// The policy of `--offline`.
     private static let offline = "return_cache_dont_load"
 
     /// Takes the value of `--cache`.
     mutating func setPolicy(_ text: String) throws(UsageError) {
         guard CachePolicyArguments.policies.contains(text) else {
-            let near = NearestName.find(text, among: CachePolicyArguments.policies)
+            let near =
+                CachePolicyArguments.otherWords[text]
+                ?? NearestName.find(text, among: CachePolicyArguments.policies)
             let suggestion = near.map { "; did you mean \($0)?" } ?? ""
             let list = CachePolicyArguments.policies.joined(separator: ", ")
             throw UsageError("--cache takes one of \(list), not '\(text)'\(suggestion)")
