@@ -181,6 +181,12 @@ extension RPCError {
         RPCError(.cacheUnavailable, "session \(session) has no cache").with("session", session)
     }
 
+    /// The configuration turns all caches off.
+    public static func cacheIsOff(session: String) -> RPCError {
+        RPCError(.cacheUnavailable, "the configuration file turns all caches off (\"cache\": \"no_store\")")
+            .with("session", session)
+    }
+
     /// No client has this name.
     public static func clientNotFound(_ client: String) -> RPCError {
         RPCError(.clientNotFound, "no such client: \(shortened(client))").with("client", shortened(client))

@@ -44,7 +44,7 @@ extension AnyParameter {
     /// How stored responses are used.
     public static let cache = Parameter<JSON>(
         "cache", .requestCache,
-        "How the store of the session is used, in place of what the session says. It has no effect in a session without one.",
+        "How the store of the session is used, in place of what the session says. A session without one refuses all but `no_store`, unless the configuration file turns all caches off.",
         otherwise: "the session's")
 
     /// The client that decides about challenges.

@@ -62,7 +62,9 @@ final class RequestService {
         let parameters = try decoder.parameters(call.params, call.parts)
         // Without a cache the origin would be asked, which the caller may not want.
         if let wanted = parameters.caching, wanted.policy != .noStore, session.standardCacheUse == nil {
-            throw .cacheUnavailable(session: session.name)
+            // Turned off for all, it stores nothing; only a request that must not reach the origin cannot be made then.
+            guard sessions.cache.isOff else { throw .cacheUnavailable(session: session.name) }
+            if wanted.policy == .returnCacheDontLoad { throw .cacheIsOff(session: session.name) }
         }
         let callBytes = call.messageBytes &+ files.passwordBytes
         let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)

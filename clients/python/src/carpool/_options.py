@@ -146,8 +146,8 @@ class RequestOptions(PythonOptions, total=False):
     Default: the session's.
     """
     cache: CachePolicy | CacheOptions | None
-    """How the store of the session is used, in place of what the session says. It has no effect in a session without
-    one. Default: the session's.
+    """How the store of the session is used, in place of what the session says. A session without one refuses all but
+    `no_store`, unless the configuration file turns all caches off. Default: the session's.
     """
 
 
