@@ -100,7 +100,8 @@ struct CacheArguments: CommandArguments {
             let rest = origin.split(separator: "/", omittingEmptySubsequences: true)
             guard isHTTP(origin), rest.count == 2, !origin.contains("?"), !origin.contains("#") else {
                 throw UsageError(
-                    "--origin takes http://HOST[:PORT] or https://HOST[:PORT], not '\(origin)'; for a path use --prefix")
+                    "--origin takes http://HOST[:PORT] or https://HOST[:PORT], not '\(origin)'; for a path use --prefix"
+                )
             }
         }
         guard let url, !isHTTP(url) else { return }

@@ -12,7 +12,9 @@ extension Session {
     /// How a hop uses the cache; `nil` without one.
     func cacheUse(for hop: TransportRequest, of request: Request) -> CacheUse? {
         // The next hops of a request of a session that is over would make its store again.
-        guard !hasReleasedCache, let standard = standardCacheUse, let caching = configuration.caching else { return nil }
+        guard !hasReleasedCache, let standard = standardCacheUse, let caching = configuration.caching else {
+            return nil
+        }
         let credential = cacheIdentity(of: hop, request)
         let isStandard = request.parameters.caching == nil && request.parameters.kind == .data
         if isStandard, credential.isEmpty, request.retryCount == 0, request.parameters.interceptor == nil {
