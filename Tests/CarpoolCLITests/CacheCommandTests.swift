@@ -52,12 +52,19 @@ struct CacheCommandTests {
 
     @Test(arguments: [
         ("", "cache needs ls, get, why, purge or stats"),
-        ("list", "cache takes one of ls, get, why, purge, stats, not 'list'"),
+        ("list", "cache takes one of ls, get, why, purge, stats, not 'list'; did you mean ls?"),
         ("stat", "cache takes one of ls, get, why, purge, stats, not 'stat'; did you mean stats?"),
         ("why", "cache why needs a URL"), ("get a b", "cache get takes one URL, not also 'b'"),
         ("stats a", "cache stats takes no 'a'"),
         ("purge", "cache purge takes one of URL, --prefix, --origin, --older-than and --all"),
         ("purge a --all", "cache purge takes one of URL, --prefix, --origin, --older-than and --all"),
+        ("purge a", "cache purge takes a URL, with http:// or https://, not 'a'"),
+        ("ls *.js", "cache ls takes how URLs begin, with http:// or https://, not '*.js'"),
+        ("purge --prefix a", "--prefix takes how URLs begin, with http:// or https://, not 'a'"),
+        (
+            "purge --origin http://a/b",
+            "--origin takes http://HOST[:PORT] or https://HOST[:PORT], not 'http://a/b'; for a path use --prefix"
+        ),
         ("ls --soft", "--soft has no effect with cache ls"), ("why a --json", "--json has no effect with cache why"),
         ("stats --session s", "--session has no effect with cache stats"),
         ("ls --session s --store t", "--session and --store exclude each other"),

@@ -79,7 +79,6 @@ struct CacheArguments: CommandArguments {
             throw UsageError("\(setting.rawValue) has no effect with cache \(action.rawValue)")
         }
         guard session == nil || store == nil else { throw UsageError("--session and --store exclude each other") }
-        try checkURLs(of: action)
         switch action {
         case .get, .why: guard url != nil else { throw UsageError("cache \(action.rawValue) needs a URL") }
         case .purge:
@@ -88,6 +87,7 @@ struct CacheArguments: CommandArguments {
             }
         case .list, .stats: break
         }
+        try checkURLs(of: action)
     }
 
     /// Checks what the daemon would refuse in the words of the protocol, or what would match nothing.
