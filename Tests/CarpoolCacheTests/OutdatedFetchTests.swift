@@ -84,6 +84,21 @@ struct OutdatedFetchTests {
         #expect(stage.origin.tasks.count == 3)
     }
 
+    @Test("CH-05: a handler that has not answered is not one that has refused")
+    func pendingHandler() throws {
+        let stage = try CacheStage()
+        let caller = Caller()
+        var proposal: CacheProposal?
+        caller.decide = { proposal = $0 }
+        try stage.get(caller: caller)
+        try stage.task(1).respond(body: "x")
+        #expect(caller.outcome?.reason == "handler_asked" && caller.outcome?.isStored == false)
+        proposal?.decide(.store)
+        let later = try stage.get()
+        stage.turns()
+        #expect(later.outcome?.status == .hit)
+    }
+
     @Test("HV-09: a 304 for nothing that is stored makes the background wait too")
     func unmatchedValidation() throws {
         let stage = try CacheStage()

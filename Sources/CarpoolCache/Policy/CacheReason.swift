@@ -45,6 +45,8 @@ public enum CacheReason: String, Sendable, CaseIterable {
     case memoryFull = "memory_full"
     case kind
     case handler
+    /// The handler was asked, and has not answered yet.
+    case handlerAsked = "handler_asked"
     case purged
     case storeOff = "store_off"
 }
@@ -105,6 +107,7 @@ extension CacheReason {
         case .memoryFull: "There was no memory for the response."
         case .kind: "Responses to streams and downloads are not stored."
         case .handler: "The handler of the cache decided not to store it."
+        case .handlerAsked: "The handler of the cache was asked, and has not answered yet."
         case .purged: "The store was purged while the response was received."
         default: "The store is turned off."
         }

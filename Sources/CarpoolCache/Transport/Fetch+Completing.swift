@@ -182,10 +182,12 @@ extension Fetch {
         response.bodyBytes = body.count
         let storage: CacheProposal.Storage = goesToDisk ? .disk : .memory
         var isStored = false
+        var isDecided = false
         let proposal = CacheProposal(
             head: ResponseHead(status: response.status, httpVersion: response.httpVersion, fields: response.fields),
             body: body.bytes, ttlMilliseconds: storing?.ttlMilliseconds, storage: storage
         ) { [self] decision in
+            isDecided = true
             isStored = carryOut(decision, response)
         }
         if let first = readers.first, let delegate = first.delegate {
@@ -193,7 +195,7 @@ extension Fetch {
         } else {
             proposal.decide(.store)
         }
-        if !isStored, storing?.refusal == nil { storing?.refusal = .handler }
+        if !isStored, storing?.refusal == nil { storing?.refusal = isDecided ? .handler : .handlerAsked }
         return isStored
     }
 
