@@ -84,6 +84,24 @@ struct OutdatedFetchTests {
         #expect(stage.origin.tasks.count == 3)
     }
 
+    @Test("HK-04: what a 304 says to a caller with a cookie is not stored for callers without one")
+    func validationByAnotherCaller() throws {
+        let stage = try CacheStage()
+        let fields = ["cache-control": "max-age=0", "etag": "\"1\""]
+        try stage.get()
+        try stage.task(1).respond(200, fields, body: "stored")
+        let known = try stage.get("/", ["cookie": "b"])
+        try stage.task(2).respond(
+            304, ["cache-control": "max-age=60", "etag": "\"1\"", "x-user": "b"], body: "")
+        stage.turns()
+        #expect(known.text == "stored" && known.heads.last?.fields.first("x-user") == "b")
+        let other = try stage.get()
+        #expect(stage.origin.tasks.count == 3)
+        try stage.task(3).respond(304, fields, body: "")
+        stage.turns()
+        #expect(other.text == "stored" && other.heads.last?.fields.first("x-user") == nil)
+    }
+
     @Test("CH-05: a handler that has not answered is not one that has refused")
     func pendingHandler() throws {
         let stage = try CacheStage()

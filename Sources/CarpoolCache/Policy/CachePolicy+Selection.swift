@@ -30,9 +30,8 @@ extension CachePolicy {
     /// Why a stored response is not for a request (HK-04 to HK-07); `nil` if it is.
     func mismatch(_ response: CachedResponse, _ request: CacheRequest) -> CacheReason? {
         if response.status == 206, request.present.contains(.ifRange) || request.method == .head { return .range }
-        if response.credentials != request.credentials, response.credentials != nil || request.isAuthorized {
-            return .credentials
-        }
+        let isOthers = response.credentials != nil && response.credentials != request.credentials
+        if isOthers || response.credentials == nil && request.isAuthorized { return .credentials }
         if !response.suits(request) { return .decoding }
         if request.isSelecting(response.vary) { return nil }
         return response.status == 206 ? .range : .vary

@@ -103,7 +103,9 @@ extension Fetch {
         if let response = update.response,
             !store.removals.concerns(key.url, since: removals, purgesOnly: true)
         {
-            store.update(entry, response, wasInvalidated: invalidated[update.index])
+            // What the origin says to a caller with credentials is not for the others (HK-04).
+            let isForAll = cacheRequest.credentials == nil || entry.response.credentials != nil
+            if isForAll { store.update(entry, response, wasInvalidated: invalidated[update.index]) }
             transport.backoffs.succeeded(storeKey)
             if isBackground { store.report(.revalidated(url: key.url)) }
         } else {
