@@ -149,12 +149,14 @@ extension Fetch {
         }
         first?.fetchMetrics = completion.metrics
         // Each reader ends when it has read everything.
-        for reader in all { end(sharing: reader, error) }
+        guard let error else { return all.forEach(transport.continueAtTurnEnd) }
+        forEach(of: all) { [self] in end(sharing: $0, error) }
     }
 
     /// A reader that has delivered nothing of a response that has failed asks again.
-    private func end(sharing reader: CacheTask, _ error: TransportError?) {
-        guard error != nil, !isFirst(reader), reader.answer != nil else { return transport.continueAtTurnEnd(reader) }
+    private func end(sharing reader: CacheTask, _ error: TransportError) {
+        guard case .fetch = reader.source else { return }
+        guard !isFirst(reader), reader.answer != nil else { return transport.continueAtTurnEnd(reader) }
         readers.removeAll { $0 === reader }
         (reader.answer, reader.outcome) = (nil, nil)
         reader.source = .waiting(self)

@@ -79,15 +79,21 @@ extension Fetch: TransferDelegate {
         var hasFitting = false
         forEach(of: all) { [self] task in
             pendingJoins -= 1
-            guard case .waiting = task.source else { return }
-            let fits = body.isWhole && policy.fits(storing, task.cacheRequest)
-            hasFitting = hasFitting || fits
-            if fits { join(task) } else { task.decideAlone() }
+            if case .waiting = task.source {
+                let fits = body.isWhole && !hasFailed && policy.fits(storing, task.cacheRequest)
+                hasFitting = hasFitting || fits
+                if fits { join(task) } else { task.decideAlone() }
+            }
             guard pendingJoins == 0 else { return }
             if !hasFitting { transport.passes.mark(storeKey, at: transport.time()) }
+            dropUnwanted()
+            endIfUnwanted()
             didRead()
         }
     }
+
+    /// Whether the response has failed.
+    private var hasFailed: Bool { if case .over(let error) = phase { error != nil } else { false } }
 
     /// From now on the readers read what is kept.
     func share() {

@@ -60,7 +60,7 @@ final class Fetch {
     var sharedAnswer: (second: Int64, answer: CacheAnswer)?
     /// The highest priority of those that want the response.
     var highestPriority: TransferPriority
-    /// How many that have waited for the head have not been told yet.
+    /// How many of those that have waited for the head have neither joined nor gone alone yet.
     var pendingJoins = 0
     /// Whether the readers read what is kept, each at its own pace.
     var isShared = false
@@ -186,14 +186,14 @@ final class Fetch {
 
     /// The body is not kept for readers that are gone.
     func dropUnwanted() {
-        guard case .over = phase, readers.isEmpty else { return }
+        guard case .over = phase, readers.isEmpty, pendingJoins == 0 else { return }
         body.clear()
         uncount()
     }
 
     /// Ends a fetch whose response nobody wants any more.
     func endIfUnwanted() {
-        guard readers.isEmpty, waiting.isEmpty, !isBackground else { return }
+        guard readers.isEmpty, waiting.isEmpty, pendingJoins == 0, !isBackground else { return }
         release()
         task?.cancel()
     }
