@@ -213,6 +213,22 @@ import Testing
         try bench.close(store)
     }
 
+    /// What a slow disk does not take stays in memory, and is counted.
+    @Test func whatIsNotWrittenIsCounted() throws {
+        let bench = try DiskBench()
+        let disk = try bench.opened()
+        let store = ResponseStore(
+            CacheStoreName(user: 1, name: "s"), settings: CacheSettings(), isProvisional: false,
+            ledger: MemoryLedger(maximumBytes: 1 << 30), disk: disk)
+        let large = [UInt8](repeating: 1, count: 20_000_000)
+        for number in 0..<2 {
+            store.store(DiskBench.entry(Self.url(number), body: large), onDisk: true, ttlMilliseconds: nil) { _ in [] }
+        }
+        #expect(store.counters.stored == 2 && store.counters.writeFailures == 1)
+        #expect(store.entries(under: DiskBench.key(Self.url(1)))?.first?.isOnDisk == false)
+        try bench.close(disk)
+    }
+
     /// HK-04: without its key the store takes no entry with credentials.
     @Test func withoutTheKeyNoCredentials() throws {
         let bench = try DiskBench()

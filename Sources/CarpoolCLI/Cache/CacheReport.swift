@@ -100,7 +100,7 @@ enum CacheReport {
             "  stored    \(count("stored")), and lost "
                 + list([
                     ("evicted", "for room"), ("invalidated", "as invalid"), ("corrupt", "as damaged"),
-                    ("write_failures", "by failed writes"),
+                    ("write_failures", "not written"),
                 ]),
             "  saved     \(size(counters?["saved_bytes"]))",
         ]

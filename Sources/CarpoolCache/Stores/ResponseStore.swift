@@ -181,13 +181,14 @@ final class ResponseStore {
     private func save(_ entry: CacheEntry, in disk: DiskStore) {
         guard case .memory(let bytes) = entry.body else { return }
         let isTooLarge = bytes.count > ledger.maximumEntryBytes
-        disk.save(entry, body: bytes, usableUntil: usableUntil(entry)) { [weak self] saved in
+        let isAdded = disk.save(entry, body: bytes, usableUntil: usableUntil(entry)) { [weak self] saved in
             entry.savedFile = saved?.file
             guard saved == nil else { return }
             self?.counters.writeFailures += 1
             // Nothing else has it.
             if isTooLarge { self?.forgetInMemory([entry], under: entry.key) }
         }
+        if !isAdded { counters.writeFailures += 1 }
     }
 
     /// Replaces the head of a stored response after a 304, a response to HEAD or an invalidation.
