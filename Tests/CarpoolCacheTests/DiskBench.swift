@@ -111,9 +111,9 @@ final class DiskBench {
         }
     }
 
-    /// Whether the file of a body was copied.
-    func copy(_ file: StoredBodyFile, to path: String, in store: DiskStore) throws -> Bool {
-        (try? result { store.copy(file, to: path, then: $0) }.get()) ?? false
+    /// Whether there is a link to the file of a body.
+    func link(_ file: StoredBodyFile, to path: String, in store: DiskStore) throws -> Bool {
+        (try? result { store.link(file, to: path, then: $0) }.get()) ?? false
     }
 
     func load(_ key: CacheKey, from store: DiskStore) throws -> [CacheEntry] {

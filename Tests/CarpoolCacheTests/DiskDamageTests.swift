@@ -124,7 +124,7 @@ import Testing
         }
         let result = try bench.read(file, from: store)
         #expect(result == .failure(damage == .flipped ? .corrupt : .missing))
-        #expect(try bench.copy(file, to: "\(bench.root)/link", in: store) == false)
+        #expect(try bench.link(file, to: "\(bench.root)/link", in: store) == false)
         #expect(try bench.load(entry.key, from: store).isEmpty)
         #expect(!store.mayHave(entry.key))
         // A file that is missing was evicted, as a rule.
@@ -150,25 +150,27 @@ import Testing
         }
     }
 
-    /// HS-07: what one client does with its copy of a body concerns no other.
-    @Test func aCopyIsAFileOfItsOwn() throws {
+    /// HS-07: nobody may write to a body that clients have a link to; one that was changed all the same is noticed.
+    @Test func aLinkedFileThatWasChangedIsNotLinkedAgain() throws {
         let bench = try DiskBench()
         let store = try bench.opened()
         let body = DiskBench.bytes(100_000)
         let entry = DiskBench.entry(Self.url, body: body)
         let file = try #require(try bench.save(entry, in: store)?.file)
-        #expect(try bench.copy(file, to: "\(bench.root)/one", in: store))
-        #expect(try bench.copy(file, to: "\(bench.root)/two", in: store))
-        #expect(try !bench.copy(file, to: "\(bench.root)/two", in: store), "it is there")
+        #expect(try bench.link(file, to: "\(bench.root)/one", in: store))
+        var status = stat()
+        #expect(lstat("\(bench.root)/one", &status) == 0 && status.st_mode & 0o777 == 0o400)
+        #expect(try bench.link(file, to: "\(bench.root)/two", in: store))
+        #expect(try !bench.link(file, to: "\(bench.root)/two", in: store), "it is there")
+        #expect(try !bench.link(file, to: "/dev/shm/carpool-\(file.id)", in: store), "another file system")
+        #expect(DiskBench.content(of: "\(bench.root)/two") == body)
+        // Root may.
+        #expect(chmod("\(bench.root)/one", 0o600) == 0)
         let other = try FileDescriptor.open("\(bench.root)/one", O_WRONLY)
         #expect(pwrite(other.raw, "xyz", 3, 5_000) == 3)
-        #expect(try bench.copy(file, to: "\(bench.root)/three", in: store))
-        for name in ["two", "three"] { #expect(DiskBench.content(of: "\(bench.root)/\(name)") == body) }
-        // One that somebody has changed in the store is noticed.
-        let path = try #require(bench.bodyFiles().first)
-        let own = try FileDescriptor.open(path, O_WRONLY)
-        #expect(pwrite(own.raw, "xyz", 3, 5_000) == 3)
-        #expect(try !bench.copy(file, to: "\(bench.root)/four", in: store))
+        #expect(try !bench.link(file, to: "\(bench.root)/three", in: store))
         #expect(try bench.load(entry.key, from: store).isEmpty)
+        // What was handed over is not cut when its entry is removed.
+        #expect(DiskBench.content(of: "\(bench.root)/two")?.count == body.count)
     }
 }

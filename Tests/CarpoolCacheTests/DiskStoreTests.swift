@@ -77,7 +77,7 @@ import Testing
         }
         #expect(file == saved.file)
         let path = try #require(bench.bodyFiles().first)
-        #expect(DiskBench.mode(of: path) == 0o600)
+        #expect(DiskBench.mode(of: path) == 0o400)
         #expect(DiskBench.content(of: path) == body)
         #expect(try bench.read(file, from: store).get() == body)
         let reader = store.reader(of: file)

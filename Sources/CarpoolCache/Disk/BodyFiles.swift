@@ -23,12 +23,13 @@ struct BodyFiles: Sendable {
         "\(folder)/body/\(StoredBodyFile.folderName(of: id))/\(StoredBodyFile.name(of: id))"
     }
 
-    /// Writes a file. It has its name only when it is complete.
+    /// Writes a file. It has its name only when it is complete, and nobody may write to it: clients receive links to it
+    /// (HS-07).
     func write(_ bytes: [UInt8], id: Int64) throws(DiskError) {
         let temporary = "\(folder)/tmp/\(StoredBodyFile.name(of: id))"
         do throws(SystemError) {
             let file = try FileDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o600)
+                temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode: 0o400)
             var failure: SystemError?
             bytes.withUnsafeBytes { buffer in
                 do throws(SystemError) { try Bytes.writeAll(file.raw, buffer) } catch { failure = error }

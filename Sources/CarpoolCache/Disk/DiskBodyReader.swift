@@ -24,9 +24,9 @@ final class DiskBodyReader {
         run({ $0.read(from: offset, atMost: limit) }, then: then)
     }
 
-    /// Copies the file; `false` if that is not possible.
-    func copy(to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void) {
-        run({ $0.copy(to: path) }, then: then)
+    /// Makes a link to the file; `false` if that is not possible.
+    func link(to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void) {
+        run({ $0.link(to: path) }, then: then)
     }
 
     private func run<Value: Sendable>(
@@ -58,17 +58,16 @@ extension DiskStore {
         }
     }
 
-    /// Copies the file of a body to a path; `false` if that is not possible, such as on a full disk. Its bytes are
-    /// compared with the checksum before. A link would be cheaper, but one who writes to it would change the bytes of
-    /// the others who have one.
-    func copy(
+    /// Makes a link to the file of a body; `false` if that is not possible, such as on another file system. Its bytes
+    /// are compared with the checksum before, unless nobody has written to the file since they were.
+    func link(
         _ file: StoredBodyFile, to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void
     ) {
-        reader(of: file).copy(to: path, then: then)
+        reader(of: file).link(to: path, then: then)
     }
 
-    /// Removes a file that ``copy(_:to:then:)`` has made.
-    func removeCopy(_ path: String) {
+    /// Removes a link that ``link(_:to:then:)`` has made.
+    func removeLink(_ path: String) {
         work.runAlways({ _ = Glibc.unlink(path) }, then: {})
     }
 }

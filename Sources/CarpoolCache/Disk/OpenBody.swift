@@ -57,30 +57,16 @@ final class OpenBody: @unchecked Sendable {
         }
     }
 
-    /// Copies the file, after its bytes were compared; `false` if that is not possible there. File systems that share
-    /// blocks copy none.
-    func copy(to path: String) -> Result<Bool, BodyReadError> {
+    /// Makes a link to the file, after its bytes were compared; `false` if that is not possible there.
+    func link(to path: String) -> Result<Bool, BodyReadError> {
         do throws(BodyReadError) {
             let descriptor = try open()
             try verify(descriptor)
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY
-            guard let copy = try? FileDescriptor.open(path, flags, mode: 0o600) else { return .success(false) }
-            if copyAll(from: descriptor, to: copy.raw) { return .success(true) }
-            unlink(path)
-            return .success(false)
+            let opened = "/proc/self/fd/\(descriptor)"
+            return .success(linkat(AT_FDCWD, opened, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
         } catch {
             return .failure(error)
         }
-    }
-
-    private func copyAll(from source: Int32, to target: Int32) -> Bool {
-        var offset: off_t = 0
-        while offset < file.length {
-            let count = sendfile(target, source, &offset, file.length - Int(offset))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-        }
-        return true
     }
 
     private func open() throws(BodyReadError) -> Int32 {

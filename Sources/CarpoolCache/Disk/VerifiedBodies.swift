@@ -14,6 +14,8 @@ final class VerifiedBodies: Sendable {
 
     private let stamps = Mutex<[Int64: Stamp]>([:])
     private static let maximum = 4_096
+    /// Within this time another write may leave the same time of change.
+    private static let resolutionMilliseconds = 20
 
     /// Whether an open file is as it was when it was compared.
     func contains(_ id: Int64, _ descriptor: Int32) -> Bool {
@@ -21,13 +23,22 @@ final class VerifiedBodies: Sendable {
         return stamps.withLock { $0[id] == stamp }
     }
 
-    /// Notes that the bytes of an open file are right.
+    /// Notes that the bytes of an open file are right. Does nothing if it was changed just now.
     func insert(_ id: Int64, _ descriptor: Int32) {
-        guard let stamp = VerifiedBodies.stamp(of: descriptor) else { return }
+        guard let stamp = VerifiedBodies.stamp(of: descriptor), !VerifiedBodies.isRecent(stamp) else { return }
         stamps.withLock { stamps in
             if stamps.count >= VerifiedBodies.maximum { stamps = [:] }
             stamps[id] = stamp
         }
+    }
+
+    private static func isRecent(_ stamp: Stamp) -> Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let seconds = Int(now.tv_sec) - stamp.seconds
+        guard abs(seconds) <= 1 else { return false }
+        let milliseconds = seconds * 1_000 + (Int(now.tv_nsec) - stamp.nanoseconds) / 1_000_000
+        return abs(milliseconds) <= resolutionMilliseconds
     }
 
     private static func stamp(of descriptor: Int32) -> Stamp? {

@@ -56,7 +56,7 @@ extension CacheTask {
         return false
     }
 
-    /// Offers a copy of the file of a large body to the delegate, which may take it instead of pieces (HS-07).
+    /// Offers a link to the file of a large body to the delegate, which may take it instead of pieces (HS-07).
     private func offerFile(_ body: StoredBody) -> Bool {
         guard !body.wasOffered, answer?.head.status == 200, let file = body.wholeFile, let disk = store.disk,
             let path = delegate?.transfer(self, pathForBodyOf: file.length)
@@ -66,16 +66,16 @@ extension CacheTask {
         offered.isReading = true
         source = .stored(offered)
         watchDisk(reading: file.length)
-        disk.copy(file, to: path) { [self] result in didCopy(result, file, to: path, in: disk) }
+        disk.link(file, to: path) { [self] result in didLink(result, file, to: path, in: disk) }
         return true
     }
 
-    private func didCopy(
+    private func didLink(
         _ result: Result<Bool, BodyReadError>, _ file: StoredBodyFile, to path: String, in disk: DiskStore
     ) {
-        let isCopied = (try? result.get()) ?? false
+        let isLinked = (try? result.get()) ?? false
         guard case .stored(var body) = source, body.wasOffered, body.isReading else {
-            if isCopied { disk.removeCopy(path) }
+            if isLinked { disk.removeLink(path) }
             return
         }
         stopTimer()
@@ -84,14 +84,14 @@ extension CacheTask {
             guard body.isInMemory else { return didFindDamage(entry) }
             entry.savedFile = nil
         }
-        guard isCopied else {
+        guard isLinked else {
             source = .stored(body)
             return transport.continueAtTurnEnd(self)
         }
         body.position = body.range.upperBound
         source = .stored(body)
         deliverAnsweredHead()
-        guard case .stored = source, let delegate else { return disk.removeCopy(path) }
+        guard case .stored = source, let delegate else { return disk.removeLink(path) }
         deliveredBytes += file.length
         delegate.transfer(self, didReceiveFileOf: file.length, at: path)
         transport.continueAtTurnEnd(self)
