@@ -147,7 +147,9 @@ enum CacheMethods {
         .required("invalidated", .count, "Responses that a changing request, a site or a purge made unusable."),
         .required("evicted", .count, "Responses that were removed to make room."),
         .required("corrupt", .count, "Responses on disk that were damaged."),
-        .required("write_failures", .count, "Responses that could not be written, because the disk failed or could not take them in time."),
+        .required(
+            "write_failures", .count,
+            "Responses that could not be written, because the disk failed or could not take them in time."),
         .required("saved_bytes", .count, "The bytes of bodies that did not have to be received."),
         .required(
             "reasons", .map(of: .count), "How many requests the origin was asked for, by the reason."),
