@@ -135,6 +135,15 @@ ssize_t CLinux_splice_pipe(int fd, void *bytes, size_t size, int spare_read, int
     return read(spare_read, bytes, size);
 }
 
+ssize_t CLinux_write_pipe(int fd, const void *bytes, size_t size) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
+    return pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+}
+
+ssize_t CLinux_splice_to_pipe(int spare_read, int fd, size_t size) {
+    return splice(spare_read, NULL, fd, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+}
+
 int CLinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
 }
@@ -142,6 +151,15 @@ int CLinux_pipe(int ends[2]) {
 int CLinux_is_readable(int fd) {
     int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
+}
+
+int CLinux_is_writable(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int CLinux_replace(int fd, int other) {
+    return dup3(other, fd, O_CLOEXEC) < 0 ? -1 : 0;
 }
 
 int CLinux_is_memory_file(int fd) {

@@ -55,8 +55,14 @@ extension FileDescriptor {
     /// Whether a descriptor was opened for reading, and not only for its path (O_PATH, open(2)).
     public static func isReadable(_ raw: Int32) -> Bool { CLinux_is_readable(raw) != 0 }
 
+    /// Whether a descriptor was opened for writing, and not only for its path (O_PATH, open(2)).
+    public static func isWritable(_ raw: Int32) -> Bool { CLinux_is_writable(raw) != 0 }
+
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
+
+    /// Whether a character device with this number (makedev(3)) is one of memory (mem(4)), such as /dev/null.
+    public static func isMemoryDevice(_ device: UInt) -> Bool { device >> 8 & 0xFFF == 1 && device >> 32 == 0 }
 
     /// The address family of a socket (socket(2)); `nil` for other descriptors. May wait for the socket's lock.
     public static func socketFamily(_ raw: Int32) -> Int32? {
@@ -153,6 +159,11 @@ public enum Bytes {
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: Int32) -> IOResult {
         result(
             of: { CLinux_send_with_descriptor(fd, buffer.baseAddress, buffer.count, passed) }, zero: .wouldBlock)
+    }
+
+    /// Writes once, as write(2) does.
+    static func write(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
+        result(of: { Glibc.write(fd, buffer.baseAddress, buffer.count) }, zero: .failed(EIO))
     }
 
     /// Writes a whole buffer to a file, with as many calls as necessary. Blocks while the file system blocks.

@@ -120,6 +120,15 @@ ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size);
 // non-blocking ends.
 ssize_t CLinux_splice_pipe(int fd, void *bytes, size_t size, int spare_read, int spare_write);
 
+// pwritev2 needs _GNU_SOURCE. Writes to a pipe without waiting for room, whatever its mode, which its other users share;
+// waits for its lock, which another process may hold for long. Returns the number of bytes, or -1 with errno: EAGAIN if
+// there is no room now, EOPNOTSUPP on kernels without it (before Linux 6.4).
+ssize_t CLinux_write_pipe(int fd, const void *bytes, size_t size);
+
+// splice needs _GNU_SOURCE. Moves bytes from the reading end of a private pipe to a pipe without waiting for room; on
+// every kernel. -1 with errno.
+ssize_t CLinux_splice_to_pipe(int spare_read, int fd, size_t size);
+
 // pipe2 needs _GNU_SOURCE. A pipe whose ends do not block; 0 or -1 with errno.
 int CLinux_pipe(int ends[2]);
 
@@ -130,6 +139,12 @@ int CLinux_is_memory_file(int fd);
 // O_PATH needs _GNU_SOURCE and fcntl is variadic. Returns whether a descriptor can be read: opened for reading, and
 // not with O_PATH.
 int CLinux_is_readable(int fd);
+
+// The same for writing.
+int CLinux_is_writable(int fd);
+
+// dup3 needs _GNU_SOURCE. Makes a descriptor, close-on-exec, refer to the file of another one; 0 or -1 with errno.
+int CLinux_replace(int fd, int other);
 
 // memfd_create needs _GNU_SOURCE, and the seals are set by a variadic function. Returns a sealed file in memory with
 // these bytes, to be read from its beginning; -1 with errno.

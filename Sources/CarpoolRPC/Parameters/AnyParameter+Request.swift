@@ -132,12 +132,8 @@ extension AnyParameter {
         "serialize", .serialization, "Which values are made of the body; the record holds the body if there are none.",
         otherwise: "none")
     /// Whether the body is inline or a file.
-    public static let responseBody = Parameter<String>(
-        "response_body", .choice("auto", "inline", "file"),
-        """
-        `auto`: inline if it fits the line, otherwise a file. `inline`: the same, for callers without a file system: \
-        read a larger one with `body.read`. `file`: always a file.
-        """, default: "auto")
+    public static let responseBody = Parameter<JSON>(
+        "response_body", .responseOutput, "Where the body goes.", default: "\"auto\"")
     /// Whether the body is hashed.
     public static let sha256 = Parameter<Bool>(
         "sha256", .boolean, "Whether the record has the SHA-256 of the body as it is in the record or the file.",

@@ -51,6 +51,24 @@ extension JSONSchema {
         .optional("length_bytes", .count, "The number of bytes. Default: to the end."),
     ])
 
+    /// Where the body of a response goes.
+    static let responseOutput = JSONSchema.named(
+        "ResponseOutput",
+        .oneOf(
+            .choice("auto", "inline", "file").described(
+                """
+                `auto`: inline if it fits the line, otherwise a file. `inline`: the same, for callers without a file system: \
+                read a larger one with `body.read`. `file`: always a file.
+                """),
+            .object([
+                .required(
+                    "fd", place,
+                    """
+                    A descriptor that came with the line and can be written to: a pipe, a connected stream socket, a terminal or a \
+                    file. The body is written to it as it arrives.
+                    """)
+            ])))
+
     /// One part of a form.
     private static let part = JSONSchema.named(
         "FormPart",

@@ -147,6 +147,10 @@ extension JSONSchema {
                     "expires", .time,
                     "When it is removed, unless `body.release` or `request.dismiss` removes it before."),
             ]),
+            .answer([
+                .required("fd", .constant(true), "The body was written to the descriptor of `response_body`."),
+                .required("size_bytes", .count, "The bytes that were written."), hash,
+            ]),
             .answer([.required("none", .constant(true), "There is no body, or an empty one."), size, hash]),
             .answer([.required("gone", .constant(true), "The body was released, or its retention ended."), size, hash]))
     )

@@ -18,13 +18,15 @@ struct CallFileNames {
     private(set) var passwords: [PasswordNames] = []
     /// The places of descriptors, as the caller counts them.
     private(set) var descriptors: [Int] = []
+    /// The place of the descriptor to which the response's body is written.
+    private(set) var output: Int?
     /// Where a download goes, and what it resumes.
     private(set) var destination: DestinationNames?
 
     /// Whether the call has no files.
     var isEmpty: Bool {
         paths.isEmpty && trust.isEmpty && descriptors.isEmpty && destination == nil && clientCertificate == nil
-            && passwords.isEmpty
+            && passwords.isEmpty && output == nil
     }
 
     /// Whether it has files that are opened by their paths.
@@ -45,6 +47,7 @@ struct CallFileNames {
                     credential: params[.credential], credentials: params[.credentials], proxy: params[.proxy],
                     at: "params"))
         }
+        output = params[.responseBody]?["fd"]?.int
         if params[.kind] == "download" { destination = DestinationNames(params) }
     }
 

@@ -6,8 +6,10 @@ enum PassedDescriptor: Sendable {
     case file(WorkerFile, size: Int64, isInMemory: Bool)
     /// A pipe or a socket.
     case stream(WorkerFile, isSocket: Bool, isConnected: Bool = false)
-    /// A socket of an address family that is not read.
+    /// One to write to.
+    case output(WorkerFile, PassedOutput.Kind)
+    /// A socket of an address family that is not used.
     case otherSocket(family: Int32)
-    /// Not readable: the number of the error.
+    /// It cannot be used: the number of the error.
     case refused(Int32)
 }

@@ -48,6 +48,27 @@ extension RequestParametersDecoder {
         }
     }
 
+    /// The descriptor to which the response's body is written.
+    func output(_ json: JSON) throws(RPCError) -> DescriptorOutput {
+        let index = json["fd"]?.int ?? 0
+        switch try claim(index, path: "params.response_body") {
+        case .output(let file, let kind):
+            return DescriptorOutput(PassedOutput(file, kind), loop: scheduler, worker: worker)
+        case .otherSocket(let family):
+            throw RequestParametersDecoder.refusal(ofFamily: family, path: "params.response_body")
+        case .refused(let code):
+            let error = SystemError(code: code, operation: "write")
+            throw .cannotOpen(
+                path: "descriptor \(index)", errno: Int(code),
+                reason: code == EINVAL
+                    ? "not a pipe, a connected socket, a terminal or an ordinary file" : error.reason)
+        case .file, .stream:
+            throw .invalidParams(
+                path: "params.response_body.fd", message: "the descriptor \(index) is used already",
+                expected: "a descriptor of its own")
+        }
+    }
+
     /// The Unix socket of `addresses`. A path is for those who see the same files; every client may pass a socket.
     func unixSocket(_ addresses: JSON, path: String, mayBePassed: Bool) throws(RPCError) -> UnixSocketOrigin? {
         guard let json = addresses["unix_socket"] else { return nil }
@@ -81,20 +102,26 @@ extension RequestParametersDecoder {
 
     private func open(_ json: JSON, path: String) throws(RPCError) -> Opened {
         let index = json["fd"]?.int ?? 0
-        guard let passed = files.claim(descriptor: index) else {
-            throw .invalidParams(
-                path: "\(path).fd", message: "no descriptor \(index) came with the line, or it is used already",
-                expected: files.descriptorCount == 0
-                    ? "a line that passes descriptors" : "an index from 0 to \(files.descriptorCount - 1)")
-        }
-        switch passed {
+        switch try claim(index, path: path) {
         case .file(let file, let size, let isInMemory):
             return .file(BodyFile(file, sizeBytes: size, worker: isInMemory ? nil : worker), size: size)
         case .stream(let descriptor, let isSocket, let isConnected):
             return .stream(descriptor, isSocket: isSocket, isConnected: isConnected)
         case .otherSocket(let family): throw RequestParametersDecoder.refusal(ofFamily: family, path: path)
         case .refused(let code): throw RequestParametersDecoder.refusal(index, code)
+        case .output:
+            throw .invalidParams(
+                path: "\(path).fd", message: "the response's body is written to the descriptor \(index)",
+                expected: "a descriptor of its own")
         }
+    }
+
+    private func claim(_ index: Int, path: String) throws(RPCError) -> PassedDescriptor {
+        if let passed = files.claim(descriptor: index) { return passed }
+        throw .invalidParams(
+            path: "\(path).fd", message: "no descriptor \(index) came with the line, or it is used already",
+            expected: files.descriptorCount == 0
+                ? "a line that passes descriptors" : "an index from 0 to \(files.descriptorCount - 1)")
     }
 
     private static func length(_ length: Int64?, from offset: Int64, of size: Int64) throws(RPCError) -> Int64 {

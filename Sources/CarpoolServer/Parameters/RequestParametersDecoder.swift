@@ -64,8 +64,9 @@ struct RequestParametersDecoder {
         parameters.holdsForHeaders = params[.holdForHeaders] ?? false
         readScheduling(params, into: &parameters)
         parameters.hashesBody = params[.sha256] ?? false
-        parameters.memoryLimitBytes = params[.responseBody] == "file" ? 0 : client.inlineBodyBytes
+        parameters.memoryLimitBytes = params[.responseBody]?.string == "file" ? 0 : client.inlineBodyBytes
         try readKind(params, into: &parameters)
+        try readOutput(params, into: &parameters)
     }
 
     /// Credentials and cookies: who the origin takes the request for.
@@ -175,6 +176,37 @@ struct RequestParametersDecoder {
             client: client, callbacks: callbacks, index: partials, store: fileStore, share: worker.share,
             found: files.destination)
         parameters.download = try reader.download(params)
+    }
+
+    /// The descriptor for the response's body.
+    private func readOutput(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+        guard let output = params[.responseBody], output["fd"] != nil else { return }
+        func refuse(_ name: String, _ message: String, _ expected: String) -> RPCError {
+            .invalidParams(path: "params.\(name)", message: message, expected: expected)
+        }
+        let other = "or response_body \"auto\""
+        if params[.destination] != nil {
+            throw refuse(
+                "destination", "the body goes to the descriptor of response_body",
+                "either destination or response_body with fd")
+        }
+        if params[.serialize] != nil {
+            throw refuse(
+                "serialize", "the body goes to the descriptor of response_body, and is not kept",
+                "no serialize, \(other)")
+        }
+        guard parameters.kind == .data || parameters.kind == .upload else {
+            throw refuse(
+                "response_body.fd", "the body of a \(parameters.kind.rawValue) goes elsewhere",
+                "kind \"data\", \(other)")
+        }
+        let validators = params[.validate]
+        for index in 0..<(validators?.count ?? 0) where validators?[index: index]?["callback"] != nil {
+            throw refuse(
+                "validate", "a callback validates the whole body, which is written as it arrives",
+                "validators of the status and the content type, \(other)")
+        }
+        parameters.output = try self.output(output)
     }
 
     /// Refuses a parameter of downloads.

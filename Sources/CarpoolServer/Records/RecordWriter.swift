@@ -204,6 +204,7 @@ struct RecordWriter {
     private func writeBody(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         switch request.body.storage {
+        case .memory where request.hasWrittenToDescriptor: writer.member("fd", true)
         case .memory(let bytes) where bytes.isEmpty || !detail.hasBody:
             let wasKept = request.body.count > 0 && request.stream == nil
             if wasKept { writer.member("gone", true) } else { writer.member("none", true) }

@@ -2,6 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
+internal import Glibc
 
 /// Carries out calls that name files, in two phases: a thread of the worker opens and inspects the files, then the call
 /// is carried out on the loop.
@@ -38,7 +39,7 @@ final class CallFileService {
         guard !names.isEmpty else { return try carryOut(noFiles) }
         let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.resources.descriptors.count
-        var claimed = claim(names.descriptors, from: call.client, access)
+        var claimed = claim(names, from: call.client, access)
         let mayName = names.namesPaths && call.client.pathAccess == .granted
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
         let trust = names.trust.filter { material in
@@ -49,18 +50,19 @@ final class CallFileService {
         let passwords = names.passwords.filter { $0.canBeRead(byPath: mayName) }
         let needsWorker =
             !passwords.isEmpty || !paths.isEmpty || !trust.isEmpty || destination != nil || certificate != nil
-        guard needsWorker || !claimed.unknown.isEmpty else {
+        guard needsWorker || !claimed.unknown.isEmpty || claimed.output != nil else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
         let (known, certificates) = (knownMaterial(of: call.client.uid), clientCertificates.known)
-        let (closer, unknown) = (access.closer, claimed.unknown)
-        claimed.unknown = [:]
+        let (closer, unknown, output) = (access.closer, claimed.unknown, claimed.output)
+        (claimed.unknown, claimed.output) = ([:], nil)
         let job = { @Sendable [found = claimed.found] in
             var found = found
             for name in paths { found.open(name, closer) }
             var files = TrustMaterialFiles(known: known)
             for name in trust { found.read(name, &files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
+            if let output { found.passed[output.index] = CallFiles.lookToWrite(output.file) }
             for name in passwords { found.passwords[name.place] = name.read(found.passed) }
             found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
@@ -109,17 +111,26 @@ final class CallFileService {
 
     /// Claims the descriptors that a call names; the others are closed when its line has been handled. All but those in
     /// memory are inspected and closed by the worker, since a file system or the lock of a socket may block.
-    private func claim(
-        _ indices: [Int], from client: any Client, _ access: WorkerAccess
-    ) -> (found: CallFiles.Found, unknown: [Int: WorkerFile]) {
-        var found = CallFiles.Found()
-        var unknown: [Int: WorkerFile] = [:]
-        for index in indices {
+    private func claim(_ names: CallFileNames, from client: any Client, _ access: WorkerAccess) -> ClaimedDescriptors {
+        var claimed = ClaimedDescriptors()
+        for index in names.descriptors {
             guard let raw = client.resources.descriptors.claim(index) else { continue }
             let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
-            if let passed = CallFiles.lookAtOnce(file) { found.passed[index] = passed } else { unknown[index] = file }
+            if let passed = CallFiles.lookAtOnce(file) {
+                claimed.found.passed[index] = passed
+            } else {
+                claimed.unknown[index] = file
+            }
         }
-        return (found, unknown)
+        if let index = names.output, let raw = client.resources.descriptors.claim(index) {
+            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
+            if FileDescriptor.isWritable(raw) {
+                claimed.output = (index, file)
+            } else {
+                claimed.found.passed[index] = .refused(EBADF)
+            }
+        }
+        return claimed
     }
 
     /// Shares a client certificate with other calls.
@@ -146,4 +157,13 @@ final class CallFileService {
             throw .tooMuchTrustMaterial(error)
         }
     }
+}
+
+/// The descriptors that a call names.
+private struct ClaimedDescriptors {
+    var found = CallFiles.Found()
+    /// Those that have to be inspected, by their places.
+    var unknown: [Int: WorkerFile] = [:]
+    /// The one to write to, which has to be inspected too.
+    var output: (index: Int, file: WorkerFile)?
 }

@@ -58,6 +58,9 @@ public struct RequestParameters {
     public var hashesBody = false
     /// The destination of a download, and where it resumes from.
     public var download: DownloadParameters?
+    /// The descriptor to which the response's body is written; `nil` if it is kept with the request. For data requests
+    /// and uploads.
+    public var output: DescriptorOutput?
     /// The most bytes of the response's body that are kept in memory; a larger body is written to a spool file. 0 means
     /// always a file.
     public var memoryLimitBytes = 45_056

@@ -11,6 +11,9 @@ public struct AcceptHeaderValidator: ResponseValidator {
     /// `content_type`
     public var name: String { "content_type" }
 
+    /// It looks at the head alone.
+    public var needsHeadAlone: Bool { true }
+
     /// Fails as ``ContentTypeValidator`` does.
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard let accept = request.sentValue(of: "Accept") else { return completion(nil) }

@@ -14,6 +14,9 @@ public struct ContentTypeValidator: ResponseValidator {
     /// `content_type`
     public var name: String { "content_type" }
 
+    /// It looks at the head alone.
+    public var needsHeadAlone: Bool { true }
+
     /// Fails with `response_validation_failed.unacceptable_content_type`, or `.missing_content_type` where the response
     /// has no type, unless any type is acceptable (VA-05). A response without a body passes; one whose body file is
     /// missing fails with `.data_file_read_failed` (DL-15).

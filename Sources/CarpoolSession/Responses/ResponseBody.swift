@@ -54,6 +54,12 @@ public struct ResponseBody {
     /// Counts bytes that a receiver takes; they are not kept here.
     mutating func pass(_ bytes: Int) { count &+= Int64(bytes) }
 
+    /// Takes the number of bytes that a receiver has written, and their hash if there is one.
+    mutating func adopt(written count: Int64, hash: [UInt8]?) {
+        self.count = count
+        if let hash { self.hash = hash }
+    }
+
     /// Whether the transfer has to wait until more bytes are written.
     var isFull: Bool {
         if case .file(let file) = storage { return file.isFull }

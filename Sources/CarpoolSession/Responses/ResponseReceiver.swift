@@ -31,6 +31,8 @@ protocol ResponseReceiver: AnyObject {
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void)
     /// A call cancelled the request. A download keeps its partial file only if it can be resumed from it.
     func requestDidCancel(keepingPartialFile: Bool)
+    /// Whether the request cannot be sent again, because a part of the body has left the session.
+    var isFinal: Bool { get }
     /// Another attempt begins.
     func reset()
 }
@@ -38,6 +40,8 @@ protocol ResponseReceiver: AnyObject {
 extension ResponseReceiver {
     /// The default: never waits.
     var isWaiting: Bool { false }
+    /// The default: nothing has left the session.
+    var isFinal: Bool { false }
     /// The default: changes nothing.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
     /// The default: writes nothing.

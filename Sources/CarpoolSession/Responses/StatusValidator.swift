@@ -14,6 +14,9 @@ public struct StatusValidator: ResponseValidator, Sendable {
     /// `status`
     public var name: String { "status" }
 
+    /// It looks at the head alone.
+    public var needsHeadAlone: Bool { true }
+
     /// Fails with `response_validation_failed.unacceptable_status_code`. Without a response there is nothing to judge
     /// (VA-08).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {

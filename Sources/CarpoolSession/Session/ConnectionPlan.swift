@@ -56,7 +56,7 @@ extension Session {
         var request = TransportRequest(
             method: parameters.method, url: url, fields: fields(parameters.fields, parameters.userAgent))
         request.body = parameters.body
-        request.isLong = parameters.kind.isLong || parameters.body.isFed
+        request.isLong = parameters.kind.isLong || parameters.body.isFed || parameters.output?.mayWait == true
         request.httpVersion = options.httpVersion.value
         try setPartition(of: &request, options)
         let common = configuration.options

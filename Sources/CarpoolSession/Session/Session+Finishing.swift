@@ -54,9 +54,12 @@ extension Session {
     /// Fails a response whose status the retry policy retries, although no validator checks it.
     private func failByRetryPolicy(_ request: Request) {
         guard request.error == nil, let status = request.response?.status else { return }
-        if fails(status, by: configuration.interceptor) || fails(status, by: request.parameters.interceptor) {
-            request.recordError(.unacceptableStatusCode(status))
-        }
+        if statusIsRetried(status, request) { request.recordError(.unacceptableStatusCode(status)) }
+    }
+
+    /// Whether a retry policy fails a response by its status alone.
+    func statusIsRetried(_ status: Int, _ request: Request) -> Bool {
+        fails(status, by: configuration.interceptor) || fails(status, by: request.parameters.interceptor)
     }
 
     private func fails(_ status: Int, by retrier: (any RequestRetrier)?) -> Bool {
@@ -73,7 +76,8 @@ extension Session {
         recordAttemptError(of: request)
         let isRetriable =
             request.error != nil && request.state != .cancelled && !request.isAborted
-            && request.attempts.count < Session.maximumAttempts && request.attemptBytes < Request.maximumAttemptBytes
+            && request.receiver?.isFinal != true && request.attempts.count < Session.maximumAttempts
+            && request.attemptBytes < Request.maximumAttemptBytes
         handle(.retriable(isRetriable), of: request)
     }
 

@@ -110,10 +110,8 @@ class RequestOptions(PythonOptions, total=False):
     """Whether br, gzip and deflate are requested, and encoded bodies are decoded. Default: the session's."""
     max_ratio: int | None
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: the session's."""
-    response_body: Literal["auto", "inline", "file"] | None
-    """`auto`: inline if it fits the line, otherwise a file. `inline`: the same, for callers without a file system:
-    read a larger one with `body.read`. `file`: always a file. Default: "auto".
-    """
+    response_body: Literal["auto", "inline", "file"] | Mapping[str, Any] | None
+    """Where the body goes. Default: "auto"."""
     sha256: bool | None
     """Whether the record has the SHA-256 of the body as it is in the record or the file. Default: false."""
     events: Mapping[str, Any] | None

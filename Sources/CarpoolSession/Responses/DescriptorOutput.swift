@@ -1,0 +1,227 @@
+public import CarpoolSystem
+internal import Glibc
+
+/// Writes bytes to a descriptor that a client has passed: a pipe, a socket, a terminal or a file.
+///
+/// The loop only polls the descriptor; jobs of the worker write to it. The bytes that wait are bounded: ``isFull``
+/// reports when the transfer has to wait, and ``onRoom`` when it may continue.
+public final class DescriptorOutput: ReadinessHandler {
+    /// The bytes that jobs write until all of them are written.
+    ///
+    /// `@unchecked Sendable` because one thread at a time uses it: the loop, then the job, then the loop.
+    private final class Piece: @unchecked Sendable {
+        var bytes: [UInt8] = []
+        var start = 0
+        var hash: SHA256Hash?
+
+        var isEmpty: Bool { start == bytes.count }
+
+        func write(to target: PassedOutput) -> IOResult {
+            bytes.withUnsafeBytes { all in
+                let rest = UnsafeRawBufferPointer(rebasing: all[start...])
+                let result = target.write(rest)
+                if case .bytes(let count) = result {
+                    hash?.update(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+                    start += count
+                }
+                return result
+            }
+        }
+    }
+
+    /// Called when there is room again after ``isFull`` was true.
+    var onRoom: () -> Void = {}
+    /// Called once when nothing can be written any more; at once if that is so already.
+    var onFailure: (SystemError) -> Void = { _ in }
+    /// How many bytes were written.
+    private(set) var writtenBytes: Int64 = 0
+    /// Why nothing can be written any more: EPIPE if nobody reads what would be written.
+    private(set) var failure: SystemError?
+
+    private let target: PassedOutput
+    private let loop: EventLoop
+    private let worker: WorkerAccess
+    private var memory: WriteMemory?
+    private let piece = Piece()
+    private var buffered: [UInt8] = []
+    private var isWriting = false
+    private var isPolling = false
+    private var isClosed = false
+    private var reportsRoom = false
+    /// Whether nothing was written since the descriptor was ready.
+    private var hasWrittenNothing = false
+    private var pollTimer: Timer?
+    private var flushCompletion: (() -> Void)?
+    private var closeCompletion: (() -> Void)?
+
+    /// How long polling is suspended after a fruitless readiness, in milliseconds.
+    private static let pollPauseMilliseconds = 10
+
+    /// Takes over a descriptor.
+    public init(_ target: PassedOutput, loop: EventLoop, worker: WorkerAccess) {
+        self.target = target
+        self.loop = loop
+        self.worker = worker
+    }
+
+    deinit {
+        if target.kind.isPolled { loop.forget(target.raw) }
+        if let pollTimer { loop.cancel(pollTimer) }
+        memory?.change(by: -waitingBytes)
+    }
+
+    /// Whether writing may wait for a reader.
+    public var mayWait: Bool { target.kind.isPolled }
+
+    private var waitingBytes: Int { buffered.count + piece.bytes.count }
+
+    /// Whether the transfer has to wait until bytes are written; ``onRoom`` follows if so.
+    var isFull: Bool {
+        guard let memory, waitingBytes >= memory.limit else { return false }
+        reportsRoom = true
+        return true
+    }
+
+    /// The SHA-256 of the bytes that were written, if ``begin(counting:isHashed:)`` asked for it.
+    var hash: [UInt8]? { piece.hash?.finish() }
+
+    /// Prepares for bytes, and watches for the end of the reader.
+    func begin(counting memory: WriteMemory, isHashed: Bool) {
+        self.memory = memory
+        if isHashed, piece.hash == nil { piece.hash = SHA256Hash() }
+        watch()
+    }
+
+    /// Appends bytes, which are written at once if nothing else is. After a failure they are dropped.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil, !isClosed else { return }
+        buffered.append(contentsOf: bytes)
+        memory?.change(by: bytes.count)
+        if !isWriting, !isPolling { write() }
+    }
+
+    /// Calls the body when everything is written, or nothing can be any more.
+    func flush(_ then: @escaping () -> Void) {
+        guard waitingBytes > 0, failure == nil, !isClosed else { return then() }
+        flushCompletion = then
+    }
+
+    /// Closes the descriptor, and drops what is not written. The completion is called when it is closed.
+    func close(_ then: @escaping () -> Void) {
+        guard !isClosed else { return then() }
+        isClosed = true
+        if target.kind.isPolled { loop.forget(target.raw) }
+        if let pollTimer { loop.cancel(pollTimer) }
+        isPolling = false
+        dropBuffered()
+        closeCompletion = then
+        if !isWriting { finishClosing() }
+    }
+
+    private func finishClosing() {
+        guard let then = closeCompletion else { return }
+        closeCompletion = nil
+        worker.runAlways({ [target] in target.close() }, then: then)
+    }
+
+    // MARK: Writing
+
+    private func write() {
+        if piece.isEmpty {
+            piece.bytes.removeAll(keepingCapacity: true)
+            piece.start = 0
+            swap(&piece.bytes, &buffered)
+        }
+        guard !piece.isEmpty else { return }
+        isWriting = true
+        // One job for each descriptor, so that their number is bounded.
+        worker.runAlways({ [piece, target] in piece.write(to: target) }, then: { [weak self] in self?.didWrite($0) })
+    }
+
+    private func didWrite(_ result: IOResult) {
+        isWriting = false
+        if case .bytes(let count) = result { writtenBytes += Int64(count) }
+        guard !isClosed else { return finishClosing() }
+        if piece.isEmpty {
+            memory?.change(by: -piece.bytes.count)
+            piece.bytes.removeAll(keepingCapacity: true)
+            piece.start = 0
+        }
+        switch result {
+        case .failed(let code): return fail(SystemError(code: code, operation: "write"))
+        case .wouldBlock, .endOfFile: if hasWrittenNothing { pausePolling() } else { poll() }
+        case .bytes:
+            hasWrittenNothing = false
+            // A terminal may have been stopped.
+            if target.kind == .terminal, waitingBytes > 0 { poll() } else { write() }
+        }
+        reportProgress()
+    }
+
+    private func reportProgress() {
+        if waitingBytes == 0 {
+            watch()
+            if let then = flushCompletion {
+                flushCompletion = nil
+                then()
+            }
+        }
+        guard reportsRoom, let memory, waitingBytes <= memory.limit / 2 else { return }
+        reportsRoom = false
+        onRoom()
+    }
+
+    private func fail(_ error: SystemError) {
+        guard failure == nil else { return }
+        failure = error
+        if target.kind.isPolled { loop.forget(target.raw) }
+        isPolling = false
+        dropBuffered()
+        let flushed = flushCompletion
+        flushCompletion = nil
+        onFailure(error)
+        flushed?()
+    }
+
+    private func dropBuffered() {
+        memory?.change(by: -waitingBytes)
+        buffered = []
+        // A job may still read the piece.
+        if !isWriting { (piece.bytes, piece.start) = ([], 0) } else { memory?.change(by: piece.bytes.count) }
+    }
+
+    // MARK: Polling
+
+    /// Waits until there is room.
+    private func poll() {
+        guard target.kind.isPolled else { return fail(SystemError(code: EAGAIN, operation: "write")) }
+        isPolling = true
+        loop.setInterest(.writable, for: target.raw, handler: self)
+    }
+
+    /// Waits for the end of the reader.
+    private func watch() {
+        guard target.kind.isPolled, !isClosed, failure == nil, !isWriting, !isPolling else { return }
+        loop.setInterest(.hangup, for: target.raw, handler: self)
+    }
+
+    private func pausePolling() {
+        isPolling = true
+        loop.forget(target.raw)
+        let timer = pollTimer ?? Timer { [unowned self] in poll() }
+        pollTimer = timer
+        loop.arm(timer, afterMilliseconds: DescriptorOutput.pollPauseMilliseconds)
+    }
+
+    /// There is room, or the reader is gone.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        guard !isClosed, failure == nil else { return loop.forget(fd) }
+        if target.hasLostReader { return fail(SystemError(code: EPIPE, operation: "write")) }
+        // An error that is not an end would be reported again and again.
+        loop.forget(fd)
+        guard isPolling else { return }
+        isPolling = false
+        hasWrittenNothing = true
+        write()
+    }
+}

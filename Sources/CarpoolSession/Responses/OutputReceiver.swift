@@ -1,0 +1,112 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+internal import Glibc
+
+/// Receives a body for a descriptor of the client. Nothing is written before the status, the validators that need no
+/// body and the retry policies have accepted the response; the body of any other response is kept with the request.
+final class OutputReceiver: ResponseReceiver {
+    private enum Sink {
+        case undecided
+        case descriptor
+        case kept
+    }
+
+    private let output: DescriptorOutput
+    private var sink = Sink.undecided
+    private var isPaused = false
+    private var isFlushed = false
+    /// Whether bytes were passed to the descriptor: then the attempt is the last one.
+    private(set) var isFinal = false
+
+    init(_ output: DescriptorOutput, for request: Request) {
+        self.output = output
+        output.onRoom = { [weak self, weak request] in
+            guard let self, let request, isPaused else { return }
+            isPaused = false
+            request.session.proceed(request)
+        }
+        output.onFailure = { [weak request] in request?.failToStoreBody(.outputFailed($0)) }
+    }
+
+    /// Whether the body, or what there is of it, has gone to the descriptor.
+    var hasBody: Bool { sink == .descriptor }
+
+    func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
+        if output.mayWait { urlRequest.isLong = true }
+        output.begin(counting: request.session.files.memory, isHashed: request.parameters.hashesBody)
+    }
+
+    func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError) {
+        if let failure = output.failure { throw .outputFailed(failure) }
+    }
+
+    func request(
+        _ request: Request, didReceive bytes: UnsafeRawBufferPointer
+    ) throws(SessionError) -> BodyDisposition {
+        if sink == .undecided { sink = request.session.acceptsBeforeBody(request) ? .descriptor : .kept }
+        guard sink == .descriptor else { return try keep(bytes, request) }
+        guard !output.isFull else {
+            isPaused = true
+            return .pause
+        }
+        isFinal = true
+        request.session.didReceiveData(bytes.count, for: request)
+        request.body.pass(bytes.count)
+        output.append(bytes)
+        return .accept
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer, _ request: Request) throws(SessionError) -> BodyDisposition {
+        guard !request.body.isFull else { return .pause }
+        request.session.didReceiveData(bytes.count, for: request)
+        try request.body.append(
+            bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
+        return .accept
+    }
+
+    func request(_ request: Request, didEndTaskWith error: TransportError?) {}
+
+    var mustSettle: Bool { sink == .descriptor && !isFlushed }
+
+    func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) {
+        guard sink == .descriptor else { return completion() }
+        output.flush { [self] in
+            isFlushed = true
+            request.body.adopt(written: output.writtenBytes, hash: output.hash)
+            completion()
+        }
+    }
+
+    func requestWillFinish(_ request: Request, completion: @escaping () -> Void) {
+        output.close { [self] in
+            if sink == .descriptor { request.body.adopt(written: output.writtenBytes, hash: nil) }
+            completion()
+        }
+    }
+
+    func requestDidCancel(keepingPartialFile: Bool) { output.close {} }
+
+    func reset() {
+        sink = .undecided
+        isPaused = false
+    }
+}
+
+extension Request {
+    /// Whether the body, or what there is of it, has gone to a descriptor of the client.
+    public var hasWrittenToDescriptor: Bool { (receiver as? OutputReceiver)?.hasBody ?? false }
+}
+
+extension SessionError {
+    /// The descriptor of the client cannot be written to.
+    static func outputFailed(_ error: SystemError) -> SessionError {
+        if error.code == EPIPE || error.code == ECONNRESET {
+            return SessionError("response_output_closed", "the reader of the response's body has closed its end")
+        }
+        let isFull = error.code == ENOSPC || error.code == EDQUOT
+        return SessionError(
+            isFull ? "disk_full" : "cannot_write_to_file",
+            "cannot write the body to the descriptor that was passed: \(error.reason)",
+            details: [Detail("errno", .integer(Int(error.code)))])
+    }
+}
