@@ -228,7 +228,7 @@ def test_python(client: carpool.Client, origin: ScriptedOrigin) -> None:
         return carpool.DigestAuth("ada", PASSWORD)
 
     client.register("login", authenticate=login)
-    assert client.get(url, authenticate=AUTHENTICATE).status == 200
+    assert client.get(url, authenticate=AUTHENTICATE).status_code == 200
     assert [(call.host, call.realm, call.scheme, call.is_proxy) for call in calls] == [
         ("127.0.0.1", "r", "digest", False)
     ]

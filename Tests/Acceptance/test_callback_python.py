@@ -90,7 +90,8 @@ def test_the_asynchronous_client_answers_every_kind(daemon: Daemon, origin: Scri
                 serialize=note("serialize", lambda call: {"length": len(call.content)}),
                 preprocess=note("preprocess", lambda call: call.content.upper()),
             )  # fmt: skip
-            return await client.get(script(origin), **ALL)
+            response: carpool.Response = await client.get(script(origin), **ALL)
+            return response
 
     check_all(asyncio.run(talk()), seen, origin)
 
@@ -122,7 +123,7 @@ def test_a_python_client_serves_a_session_for_others(daemon: Daemon, url: str) -
         user.start()
         while user.is_alive():
             server.serve(0.05)
-        assert result[0].status == 200
+        assert result[0].status_code == 200
 
 
 def daemon_get(daemon: Daemon, url: str) -> carpool.Response:

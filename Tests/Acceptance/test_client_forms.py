@@ -48,7 +48,7 @@ def test_python_sends_parts(client: carpool.Client, origin: ScriptedOrigin, tmp_
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(b"\xff\xd8photo")
     meta = {"json": {"a": 1}}
-    client.post(origin.url + "/form", multipart={"title": "Ada", "raw": b"\x00\xff", "photo": photo, "meta": meta})
+    client.post(origin.url + "/form", data={"title": "Ada"}, files={"raw": b"\x00\xff", "photo": photo, "meta": meta})
     [request] = origin.requests
     assert request.values("content-type")[0].startswith("multipart/form-data; boundary=")
     for part in (b'name="title"\r\n\r\nAda\r\n', b'filename="photo.jpg"', b"\xff\xd8photo", b"\x00\xff"):
@@ -58,4 +58,4 @@ def test_python_sends_parts(client: carpool.Client, origin: ScriptedOrigin, tmp_
 
 def test_python_sends_one_body(client: carpool.Client, origin: ScriptedOrigin) -> None:
     with pytest.raises(ValueError, match="one body"):
-        client.post(origin.url, data="a", multipart={"b": "c"})
+        client.post(origin.url, data="a", files={"b": "c"})

@@ -33,7 +33,7 @@ def assert_plain(request: Received, encodings: list[str]) -> None:
 
 
 def test_co_01_json_parameters_are_compressed(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    client.post(origin.url, parameters={"a": [1, 2, 3]}, encoding="json", interceptor=["compress"])
+    client.post(origin.url, params={"a": [1, 2, 3]}, encoding="json", interceptor=["compress"])
     (request,) = origin.requests
     assert request.values("Content-Encoding") == ["deflate"]
     assert request.values("Content-Type") == ["application/json"]
@@ -41,7 +41,7 @@ def test_co_01_json_parameters_are_compressed(client: carpool.Client, origin: Sc
 
 
 def test_co_01_form_parameters_are_compressed(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    client.post(origin.url, parameters={"a": "b c"}, interceptor=["compress"])
+    client.post(origin.url, params={"a": "b c"}, encoding="form", interceptor=["compress"])
     assert zlib.decompress(origin.requests[0].body) == b"a=b%20c"
 
 

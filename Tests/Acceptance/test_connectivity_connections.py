@@ -229,7 +229,7 @@ CLIENT = """
 import carpool, sys
 with carpool.Client(sys.argv[1]) as client:
     for _ in range(5):
-        assert client.get(sys.argv[2], trust={"ca_file": sys.argv[3]}).status == 200
+        assert client.get(sys.argv[2], trust={"ca_file": sys.argv[3]}).status_code == 200
 """
 
 

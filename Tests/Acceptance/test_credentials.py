@@ -345,7 +345,7 @@ def test_the_command(run: Run, origin: ScriptedOrigin, options: list[str], count
 
 def test_python(client: carpool.Client, origin: ScriptedOrigin) -> None:
     url = origin.on("/p", challenging('Basic realm="r"', DIGEST.format(1), accepts=" "))
-    assert client.get(url, auth=(USER, PASSWORD)).status == 200
-    assert client.get(url, auth=carpool.DigestAuth(USER, PASSWORD)).status == 200
+    assert client.get(url, auth=(USER, PASSWORD)).status_code == 200
+    assert client.get(url, auth=carpool.DigestAuth(USER, PASSWORD)).status_code == 200
     assert [text.partition(" ")[0] for text in sent(origin)] == ["Basic", "", "Digest"]
     assert PASSWORD not in repr(carpool.DigestAuth(USER, PASSWORD))

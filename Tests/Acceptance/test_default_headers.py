@@ -73,7 +73,7 @@ def test_hh_04_httpbin_lets_us_in(client: carpool.Client, httpbin: Httpbin) -> N
     interceptor = [{"basic_auth": {"username": "user", "password": "pass word"}}]
     url = f"{httpbin.url}/basic-auth/user/pass%20word"
     assert client.get(url, interceptor=interceptor, serialize="json").value == {"authenticated": True, "user": "user"}
-    assert client.get(url).status == 401
+    assert client.get(url).status_code == 401
 
 
 def test_hh_05_bearer(client: carpool.Client, origin: ScriptedOrigin, httpbin: Httpbin) -> None:
@@ -148,13 +148,13 @@ def test_hh_10_the_request_s_word_counts_before_the_session_s(client: carpool.Cl
 
 @pytest.mark.parametrize("method", ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE"])
 def test_me_01_every_method_of_http_arrives(client: carpool.Client, origin: ScriptedOrigin, method: str) -> None:
-    assert client.request(method, origin.url).status == 200
+    assert client.request(method, origin.url).status_code == 200
     assert origin.received(1)[0].method == method
 
 
 @pytest.mark.parametrize("method", ["get", "Post", "PROPFIND", "X-OWN", "!#$%&'*+-.^_`|~"])
 def test_me_02_any_token_is_sent_as_it_is(client: carpool.Client, origin: ScriptedOrigin, method: str) -> None:
-    assert client.request(method, origin.url).status == 200
+    assert client.request(method, origin.url).status_code == 200
     assert origin.received(1)[0].method == method
 
 

@@ -238,7 +238,7 @@ def test_pe_14_property_lists_are_read_by_python(
 
 def test_the_python_client_sends_bytes_and_dates(client: carpool.Client, origin: ScriptedOrigin) -> None:
     when = datetime.datetime(2001, 1, 1, 0, 2, 3, tzinfo=datetime.UTC)
-    client.get(origin.url, parameters={"data": b"data", "date": when})
+    client.get(origin.url, params={"data": b"data", "date": when}, encoding="form")
     assert origin.received(1)[0].target == "/?data=ZGF0YQ%3D%3D&date=123.0"
 
 

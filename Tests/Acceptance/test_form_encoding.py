@@ -91,7 +91,7 @@ def test_fe_02_nothing_is_appended_for_empty_parameters(form: Form) -> None:
 
 
 def test_fe_03_an_empty_form_is_an_empty_body_of_its_type(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    client.post(origin.url, parameters={"a": []})
+    client.post(origin.url, params={"a": []}, encoding="form")
     came = origin.received(1)[0]
     assert (came.body, came.values("Content-Length")) == (b"", ["0"])
     assert came.values("Content-Type") == ["application/x-www-form-urlencoded; charset=utf-8"]
@@ -99,7 +99,7 @@ def test_fe_03_an_empty_form_is_an_empty_body_of_its_type(client: carpool.Client
 
 def test_fe_04_a_failure_has_its_cause_inside(client: carpool.Client, origin: ScriptedOrigin) -> None:
     with pytest.raises(carpool.RequestError) as caught:
-        client.get(origin.url, parameters=[1])
+        client.get(origin.url, params=[1], encoding="form")
     assert caught.value.name == "parameter_encoder_failed.encoder_failed"
     assert caught.value.underlying is not None
     assert caught.value.underlying.name == "invalid_root_object"

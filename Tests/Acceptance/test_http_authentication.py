@@ -20,7 +20,7 @@ def test_ha_03_ha_06_a_challenge_that_nobody_answers_is_the_response(
         exchange.reply(401, b"who is it?", [("WWW-Authenticate", challenge)])
 
     response = client.get(origin.on("/cave", challenges))
-    assert (response.status, response.text) == (401, "who is it?")
+    assert (response.status_code, response.text) == (401, "who is it?")
     assert response.headers["www-authenticate"] == challenge
     assert len(origin.requests) == 1
 

@@ -147,7 +147,7 @@ def test_ri_08_every_attempt_begins_with_the_fresh_request(client: carpool.Clien
     path = FailingPath(origin, 500, 500, 200)
     client.register("count", adapt=lambda call: carpool.Changes(set_headers={"X-Attempt": str(call.attempt)}))
     interceptor = [set_header("X-Once", "1", "append"), callback("count"), {"retry_policy": {"scale_ms": 0}}]
-    assert client.get(path.url, interceptor=interceptor, validate=True).status == 200
+    assert client.get(path.url, interceptor=interceptor, validate=True).status_code == 200
     assert [request.values("X-Attempt") for request in origin.requests] == [["1"], ["2"], ["3"]]
     assert [request.values("X-Once") for request in origin.requests] == [["1"]] * 3
 
@@ -173,7 +173,7 @@ def test_ri_02_what_a_retrier_may_answer(
     patience = retriers.add("patience", *answers)
     try:
         response = retriers.client.get(path.url, interceptor=[patience], validate=True)
-        assert response.status == 200
+        assert response.status_code == 200
         assert name is None
     except carpool.RequestError as error:
         assert error.name == name
@@ -198,7 +198,7 @@ def test_ri_02_a_retrier_is_told_how_often_and_why(client: carpool.Client, origi
     response = client.get(path.url, interceptor=[callback("patience")], validate=True)
     assert [call.retry_count for call in calls] == [0, 1]
     assert [call.request_id for call in calls] == [response.request_id] * 2
-    assert [call.response.status for call in calls if call.response] == [500, 503]
+    assert [call.response.status_code for call in calls if call.response] == [500, 503]
     assert [call.response.headers["x-why"] for call in calls if call.response] == ["maintenance"] * 2
 
 

@@ -151,7 +151,7 @@ def test_ai_07_other_failures_do_not_refresh(client: carpool.Client, tokens: Tok
 
 def test_ai_07_an_answer_that_nobody_refuses_does_not_refresh(client: carpool.Client, tokens: Tokens) -> None:
     client.create_session("api", tokens.session() | {"validate": False})
-    assert client.get(tokens.url, session="api").status == 401
+    assert client.get(tokens.url, session="api").status_code == 401
     assert tokens.refreshes == 0
 
 
@@ -193,7 +193,7 @@ def test_ai_08_a_request_with_an_older_credential_is_sent_again(
     assert client.get(tokens.url, session="api").text == "v1"
     gate.set()
     response = client.wait(request)
-    assert response.status == 200
+    assert response.status_code == 200
     assert len(response.attempts) == 2
     assert tokens.refreshes == 1
 

@@ -22,7 +22,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 
 def failure(client: carpool.Client, url: str, method: str = "GET", **arguments: object) -> str:
     with pytest.raises(carpool.RequestError) as caught:
-        client.request(method, url, **arguments)  # type: ignore[arg-type]
+        client.request(method, url, **arguments)  # type: ignore[call-overload]
     return caught.value.name.removeprefix("session_task_failed.")
 
 
@@ -127,7 +127,7 @@ def test_a_body_until_the_end_of_the_connection_is_whole(client: carpool.Client,
 def test_an_early_answer_to_an_upload_is_the_answer(client: carpool.Client, origin: ScriptedOrigin) -> None:
     url = origin.on("/refuse", lambda exchange: exchange.reply(413, b"too much", [("Connection", "close")]))
     response = client.post(url, data=b"x" * 400_000)
-    assert (response.status, response.text) == (413, "too much")
+    assert (response.status_code, response.text) == (413, "too much")
 
 
 def test_interim_answers_are_passed_over(client: carpool.Client, origin: ScriptedOrigin) -> None:
@@ -136,7 +136,7 @@ def test_interim_answers_are_passed_over(client: carpool.Client, origin: Scripte
         exchange.reply(body=b"final", headers=[("X-Last", "1")])
 
     response = client.get(origin.on("/interim", interim))
-    assert (response.status, response.text, "link" in response.headers) == (200, "final", False)
+    assert (response.status_code, response.text, "link" in response.headers) == (200, "final", False)
 
 
 def test_a_pooled_connection_that_the_origin_closed_is_replaced_unseen(

@@ -94,11 +94,11 @@ def test_a_bad_variable_fails_only_requests_that_need_it(
         monkeypatch.setenv(name, value)
     with daemon.client() as client:
         client.create_session("proxied", {"proxy": good})
-        assert client.get(origin.url).status == 200
+        assert client.get(origin.url).status_code == 200
         for url in [f"{nginx.https}/hello.txt", f"{origin.url}/secure"]:
             with pytest.raises(carpool.ProxyError, match="https URLs in the environment"):
                 client.get(url, verify=authority.ca_file)
-            assert client.get(url, verify=authority.ca_file, session="proxied").status == 200
+            assert client.get(url, verify=authority.ca_file, session="proxied").status_code == 200
 
 
 def test_a_path_in_a_variable_has_no_effect(

@@ -69,7 +69,7 @@ def test_an_early_answer_ends_what_is_read(client: carpool.Client, origin: Scrip
         while True:
             yield bytes(65_536)
 
-    assert client.upload(origin.on_head("/small", refuse), endless()).status == 413
+    assert client.upload(origin.on_head("/small", refuse), endless()).status_code == 413
 
 
 def test_a_body_that_cannot_be_read_cancels_its_request(client: carpool.Client, sink: str) -> None:

@@ -54,7 +54,7 @@ def test_a_call_has_a_policy(client: carpool.Client, origin: ScriptedOrigin) -> 
 
 def test_a_setting_of_a_store_belongs_to_a_session(client: carpool.Client, origin: ScriptedOrigin) -> None:
     with pytest.raises(carpool.InvalidParamsError, match="belongs to the `cache` of a session"):
-        client.get(origin.url, cache={"store": "ours"})  # type: ignore[arg-type]
+        client.get(origin.url, cache={"store": "ours"})  # type: ignore[call-overload]
 
 
 def test_sessions_share_a_store_by_its_name(client: carpool.Client, origin: ScriptedOrigin) -> None:
@@ -114,7 +114,7 @@ def test_ch_03_a_handler_decides(client: carpool.Client, origin: ScriptedOrigin)
     assert hit.cache.ttl is not None
     assert hit.cache.ttl <= 5
     assert client.cache.get(f"{origin.url}/silent")["reason"] == "not_stored"
-    assert (calls[0].response.status, calls[0].size_bytes, calls[0].storage) == (200, 4, "memory")
+    assert (calls[0].response.status_code, calls[0].size_bytes, calls[0].storage) == (200, 4, "memory")
 
 
 def test_the_asyncio_client_has_the_same(daemon: Daemon, origin: ScriptedOrigin) -> None:

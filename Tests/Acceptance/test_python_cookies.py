@@ -56,7 +56,7 @@ def test_cookies_by_name(client: carpool.Client, origin: ScriptedOrigin) -> None
 def test_cookies_are_those_of_one_call(client: carpool.Client, origin: ScriptedOrigin) -> None:
     client.call("session.create", name="kept", configuration={"cookies": {}})
     assert dict(client.get(f"{origin.url}/set", cookies={}).cookies) == {"srv": "1", "keep": "2", "h": "3"}
-    assert dict(client.get(f"{origin.url}/set").cookies) == {}
+    assert dict(client.get(f"{origin.url}/set").cookies) == {"srv": "1", "keep": "2", "h": "3"}
     client.get(f"{origin.url}/set", cookies={"a": "b"}, session="kept")
     assert client.call("cookies.list", session="kept")["cookies"] == []
     client.get(origin.url, session="kept")
@@ -137,8 +137,8 @@ def test_a_jar_of_the_standard_library(client: carpool.Client, origin: ScriptedO
 @pytest.mark.parametrize(
     ("cookies", "error"),
     [
-        ("a=b", ValueError),
-        (5, ValueError),
+        ("a=b", TypeError),
+        (5, TypeError),
         ([{"name": "a"}], carpool.InvalidParamsError),
         ({"a": "b;c"}, carpool.InvalidParamsError),
     ],

@@ -31,7 +31,7 @@ def test_a_stream_is_read_while_it_comes(client: carpool.Client, origin: Scripte
         exchange.send(b"other")
 
     with client.stream("GET", origin.on("/half", half)) as stream:
-        assert stream.raise_for_status().status == 200
+        assert stream.raise_for_status().status_code == 200
         assert stream.headers["x-kind"] == "half"
         pieces = stream.iter_bytes()
         assert next(pieces) == b"first"

@@ -228,7 +228,7 @@ def test_f_22_user_information_is_of_the_first_url_alone(client: carpool.Client,
     token = base64.b64encode(b"me:pass").decode()
     origin.on("/from", to(f"http://you:word@127.0.0.1:{origin.port}/to"))
     response = client.get(f"http://me:pass@127.0.0.1:{origin.port}/from")
-    assert response.status == 200
+    assert response.status_code == 200
     assert [request.values("authorization") for request in origin.requests] == [[f"Basic {token}"]] * 2
 
 
@@ -243,9 +243,9 @@ def test_tls_is_not_left_unless_that_is_allowed(
             client.get(url, verify=trust, redirect=redirect)
         assert caught.value.name == INSECURE
     assert origin.requests == []
-    assert client.get(url, verify=trust, redirect="do_not_follow").status == 302
+    assert client.get(url, verify=trust, redirect="do_not_follow").status_code == 302
     headers = {"Authorization": "Bearer t"}
-    assert client.get(url, verify=trust, redirect={"allow_downgrade": True}, headers=headers).status == 200
+    assert client.get(url, verify=trust, redirect={"allow_downgrade": True}, headers=headers).status_code == 200
     assert origin.requests[-1].values("authorization") == []
     origin.on("/up", to(f"{secure.url}/safe"))
     assert client.get(f"{origin.url}/up", verify=trust).url == f"{secure.url}/safe"
@@ -253,7 +253,7 @@ def test_tls_is_not_left_unless_that_is_allowed(
 
 @pytest.mark.parametrize(("redirect", "limit"), [({}, 16), ({"max_hops": 2}, 2), ({"max_hops": 0}, 0)])
 def test_rh_05_hops_are_bounded(client: carpool.Client, origin: ScriptedOrigin, redirect: Any, limit: int) -> None:
-    assert client.get(stairs(origin, limit), redirect=redirect).status == 200
+    assert client.get(stairs(origin, limit), redirect=redirect).status_code == 200
     response = client.call("request.perform", url=stairs(origin, limit + 1), redirect=redirect)
     error = response["outcome"]["error"]
     assert (error["name"], error["details"], error["url_error_code"]) == (TOO_MANY, {"limit": limit}, -1007)
@@ -267,7 +267,7 @@ def test_rh_09_a_body_in_a_file_is_sent_again(client: carpool.Client, origin: Sc
     path = tmp_path / "body"
     path.write_bytes(content)
     origin.on("/from", to("/to", 307))
-    assert client.put(f"{origin.url}/from", data=path).status == 200
+    assert client.put(f"{origin.url}/from", data=path).status_code == 200
     assert [request.body for request in origin.requests] == [content] * 2
 
 
@@ -301,12 +301,12 @@ def test_a_target_that_cannot_be_asked_fails_the_request(client: carpool.Client,
         url = origin.on("/from", to(location))
         record = client.call("request.perform", url=url)
         assert wire_failure(record) == f"session_task_failed.{name}"
-        assert client.get(url, redirect="do_not_follow").status == 302
+        assert client.get(url, redirect="do_not_follow").status_code == 302
 
 
 @pytest.mark.parametrize("status", [300, 304, 305, 306])
 def test_other_statuses_are_responses(client: carpool.Client, origin: ScriptedOrigin, status: int) -> None:
-    assert client.get(origin.on("/from", to("/to", status, b""))).status == status
+    assert client.get(origin.on("/from", to("/to", status, b""))).status_code == status
     assert client.get(origin.on("/none", lambda exchange: exchange.reply(302, b"nowhere"))).text == "nowhere"
 
 
@@ -363,11 +363,11 @@ def test_rh_04_the_request_s_handler_replaces_the_session_s(client: carpool.Clie
     url = stairs(origin, 1)
     client.create_session("stays", {"redirect": "do_not_follow"})
     client.create_session("goes", {"redirect": {"max_hops": 1}})
-    assert client.get(url, session="stays").status == 302
-    assert client.get(url, session="stays", redirect="follow").status == 200
-    assert client.get(url, session="goes", redirect="do_not_follow").status == 302
+    assert client.get(url, session="stays").status_code == 302
+    assert client.get(url, session="stays", redirect="follow").status_code == 200
+    assert client.get(url, session="goes", redirect="do_not_follow").status_code == 302
     # Entirely: the session's limit is not mixed into the request's setting.
-    assert client.get(stairs(origin, 3), session="goes", redirect={"keep_method": True}).status == 200
+    assert client.get(stairs(origin, 3), session="goes", redirect={"keep_method": True}).status_code == 200
 
 
 def test_rh_04_two_handlers_are_refused(wire: Wire, origin: ScriptedOrigin) -> None:

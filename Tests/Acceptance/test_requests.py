@@ -18,7 +18,7 @@ from origins.scripted import ScriptedOrigin
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "X-OWN"])
 def test_any_method_reaches_the_origin(client: carpool.Client, origin: ScriptedOrigin, method: str) -> None:
     response = client.request(method, f"{origin.url}/here?a=1#fragment")
-    assert response.status == 200
+    assert response.status_code == 200
     (seen,) = origin.received(1)
     assert (seen.method, seen.target) == (method, "/here?a=1")
     assert (response.content == b"") == (method == "HEAD")
@@ -127,7 +127,7 @@ def test_large_bodies_arrive_whole_in_both_directions(
     url = f"{getattr(nginx, base)}/put/{base}.bin"
     source = nginx.directory / "files" / "16m.bin"
     stored = client.put(url, data=source, verify=authority.ca_file)
-    assert stored.status in {201, 204}
+    assert stored.status_code in {201, 204}
     body = client.get(url, verify=authority.ca_file).content
     assert hashlib.sha256(body).hexdigest() == nginx.hashes["16m.bin"]
 
@@ -209,8 +209,10 @@ def test_only_http_and_https_urls_are_requested(client: carpool.Client, url: str
 def test_an_unknown_parameter_names_the_nearest_one_and_nothing_is_sent(
     client: carpool.Client, origin: ScriptedOrigin
 ) -> None:
+    with pytest.raises(TypeError, match=r"no argument 'timeout_msec'; did you mean timeout_ms\?"):
+        client.get(origin.url, timeout_msec=5)  # type: ignore[call-overload]
     with pytest.raises(carpool.InvalidParamsError) as caught:
-        client.get(origin.url, timeout_msec=5)  # type: ignore[call-arg]
+        client.call("request.perform", url=origin.url, timeout_msec=5)
     assert caught.value.data["path"] == "params.timeout_msec"
     assert caught.value.data["did_you_mean"] == "timeout_ms"
     assert origin.requests == []
@@ -236,10 +238,10 @@ def test_an_http_failure_is_data(client: carpool.Client, nginx: Nginx) -> None:
 
 def test_redirects_are_followed_unless_told_not_to(client: carpool.Client, nginx: Nginx) -> None:
     followed = client.get(f"{nginx.http}/moved")
-    assert (followed.status, followed.url, followed.text) == (200, f"{nginx.http}/hello.txt", "hello, world\n")
+    assert (followed.status_code, followed.url, followed.text) == (200, f"{nginx.http}/hello.txt", "hello, world\n")
     assert len(followed.metrics) == 2
     kept = client.get(f"{nginx.http}/moved", redirect="do_not_follow")
-    assert (kept.status, kept.headers["location"].endswith("/hello.txt")) == (302, True)
+    assert (kept.status_code, kept.headers["location"].endswith("/hello.txt")) == (302, True)
 
 
 def test_a_redirect_loop_ends(client: carpool.Client, origin: ScriptedOrigin) -> None:

@@ -73,7 +73,7 @@ def test_rt_02_another_base_and_scale(client: carpool.Client, origin: ScriptedOr
 
 def test_rt_03_the_first_delay_is_half_a_second(client: carpool.Client, origin: ScriptedOrigin) -> None:
     path = FailingPath(origin, 500, 200)
-    assert client.get(path.url, interceptor=["retry_policy"], validate=True).status == 200
+    assert client.get(path.url, interceptor=["retry_policy"], validate=True).status_code == 200
     assert_gaps(path, [500])
 
 
@@ -207,7 +207,7 @@ def test_rt_08_the_method_decides_before_the_status(client: carpool.Client, orig
 def test_rt_08_an_error_counts_where_the_status_does_not(client: carpool.Client, origin: ScriptedOrigin) -> None:
     """A response with status 200 whose body breaks off."""
     path = FailingPath(origin, 0, 200)
-    assert client.get(path.url, interceptor=policy(), validate=True).status == 200
+    assert client.get(path.url, interceptor=policy(), validate=True).status_code == 200
     assert path.hits == 2
 
 
@@ -272,13 +272,13 @@ def test_f_24_retry_after_is_the_least_delay(client: carpool.Client, origin: Scr
     for value, delay in (("60", 80), (formatdate(4_000_000_000, usegmt=True), 80), ("0", 0), ("soon", 0)):
         path = FailingPath(origin, 429, 200, headers=[("Retry-After", value)])
         options = policy(respect_retry_after=True, max_delay_ms=80, jitter=1)
-        assert client.get(path.url, interceptor=options, validate=True).status == 200
+        assert client.get(path.url, interceptor=options, validate=True).status_code == 200
         assert_gaps(path, [delay])
 
 
 def test_f_24_retry_after_counts_only_if_it_is_to(client: carpool.Client, origin: ScriptedOrigin) -> None:
     path = FailingPath(origin, 503, 200, headers=[("Retry-After", "60")])
-    assert client.get(path.url, interceptor=policy(), validate=True).status == 200
+    assert client.get(path.url, interceptor=policy(), validate=True).status_code == 200
 
 
 def test_f_24_no_delay_is_longer_than_allowed(client: carpool.Client, origin: ScriptedOrigin) -> None:

@@ -38,8 +38,8 @@ def test_a_session_s_configuration_is_that_of_its_requests(client: carpool.Clien
     with pytest.raises(carpool.RequestTimeoutError):
         client.get(f"{origin.url}/held", session="api")
     url = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", "/")]))
-    assert client.get(url, session="api").status == 302
-    assert client.get(url).status == 200
+    assert client.get(url, session="api").status_code == 302
+    assert client.get(url).status_code == 200
 
 
 def test_making_a_session_again_changes_nothing_if_it_is_the_same(client: carpool.Client) -> None:

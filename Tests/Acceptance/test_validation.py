@@ -179,7 +179,7 @@ def test_va_07_a_client_s_own_validator(client: carpool.Client, origin: Scripted
     asked: list[tuple[int, bytes | None]] = []
 
     def validate(call: carpool.ValidateCall) -> bool:
-        asked.append((call.response.status, call.content))
+        asked.append((call.response.status_code, call.content))
         if call.content == b"refused":
             raise carpool.Refuse("the list is empty")
         return call.content == b"good"

@@ -222,18 +222,18 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     assert (adapt.request.method, adapt.request.url, adapt.request.content) == ("POST", "http://a/", b"hi")
     assert adapt.request.headers["a"] == "1"
     assert isinstance(retry.error, carpool.RequestTimeoutError)
-    assert (retry.error.retryable, retry.error.request_id, retry.retry_count, retry.response.status) == (
+    assert (retry.error.retryable, retry.error.request_id, retry.retry_count, retry.response.status_code) == (
         True,
         "r_1",
         1,
         302,
     )
     assert (redirect.response.headers["location"], redirect.request.method) == ("/b", "POST")
-    assert (validate.response.url, validate.content, serialize.response.status) == ("http://a/", b"[]", 302)
+    assert (validate.response.url, validate.content, serialize.response.status_code) == ("http://a/", b"[]", 302)
     assert (serialize.content, preprocess.content) == (b"\xff", b"while(1);[1]")
     assert (authenticate.host, authenticate.port, authenticate.realm) == ("a", 80, "r")
     assert (authenticate.scheme, authenticate.is_proxy, authenticate.previous_failure_count) == ("digest", True, 1)
-    assert (cache.request.method, cache.response.status, cache.size_bytes) == ("POST", 302, 2)
+    assert (cache.request.method, cache.response.status_code, cache.size_bytes) == ("POST", 302, 2)
     assert (cache.ttl, cache.storage) == (1.5, "disk")
     assert carpool.CacheCall({"proposed": {"storage": "memory"}}).ttl is None
     assert (refresh.credential.access_token, refresh.credential.refresh_token) == ("old", "r1")
@@ -242,7 +242,7 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     assert (large.content, gone.content, file.request.content) == (b"large", None, None)
     assert carpool.RefreshCall({"credential": {"access_token": "a"}}).credential.expires_in is None
     assert carpool.RetryCall({"retry_count": 0}).response is None
-    assert (destination.response.status, destination.suggested_name, body.request.method) == (302, "a.zip", "POST")
+    assert (destination.response.status_code, destination.suggested_name, body.request.method) == (302, "a.zip", "POST")
     assert carpool.AdaptCall({"url_request": {}}).request.content == b""
     assert (carpool.RefreshCall({}).request_id, carpool.RefreshCall({}).attempt) == (None, 0)
     assert carpool.RefreshCall({}).deadline is None

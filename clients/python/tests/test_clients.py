@@ -16,7 +16,7 @@ import carpool
 from carpool import _channel
 
 
-@pytest.mark.parametrize("method", ["get", "head", "post", "put", "patch", "delete"])
+@pytest.mark.parametrize("method", ["get", "options", "head", "post", "put", "patch", "delete"])
 def test_each_verb_performs_its_request(start: Start, connect: Connect, method: str) -> None:
     daemon = start(result(record({"text": "hello"})))
     client = connect(daemon.path, session="api")
@@ -28,6 +28,7 @@ def test_each_verb_performs_its_request(start: Start, connect: Connect, method: 
         "method": method.upper(),
         "headers": [["A", "1"]],
         "timeout_ms": 2000,
+        "connect_timeout_ms": 2000,
         "session": "api",
     }
 
@@ -119,7 +120,7 @@ def test_a_request_that_holds_for_its_headers_is_given_under_way(start: Start, c
     head = {"status": 200, "http_version": "h2", "url": "https://a.example/", "headers": []}
     daemon = start(result({"request": "r_1", "state": "resumed", "finished": False, "held": True, "response": head}))
     response = connect(daemon.path).run("get", "http://a/", hold_for_headers=True)
-    assert (response.finished, response.status) == (False, 200)
+    assert (response.finished, response.status_code) == (False, 200)
 
 
 def test_any_method_can_be_called(start: Start, connect: Connect) -> None:

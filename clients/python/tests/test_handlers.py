@@ -33,7 +33,7 @@ def nested(start: Start, count: int) -> tuple[Asking, carpool.Client, list[int]]
 def test_a_handler_may_call_with_its_own_blocking_client(start: Start) -> None:
     daemon, client, depths = nested(start, 1)
     with client:
-        assert client.get("http://a/").status == 200
+        assert client.get("http://a/").status_code == 200
     assert depths == [1]
     assert daemon.answers["cb_0"]["result"] == {}
 
@@ -41,7 +41,7 @@ def test_a_handler_may_call_with_its_own_blocking_client(start: Start) -> None:
 def test_handlers_inside_one_another_are_bounded_and_all_answered(start: Start) -> None:
     daemon, client, depths = nested(start, 50)
     with client:
-        assert client.get("http://a/").status == 200
+        assert client.get("http://a/").status_code == 200
     assert max(depths) <= _channel.MAX_NESTED
     assert len(daemon.answers) == len(depths) == 50
 
@@ -63,7 +63,7 @@ def test_an_answer_that_comes_while_a_handler_calls_is_kept(start: Start) -> Non
     with carpool.Client(start(answer).path) as client:
         pongs: list[Any] = []
         client.register("mine", adapt=lambda _: pongs.append(client.call("daemon.ping")))
-        assert client.get("http://a/").status == 200
+        assert client.get("http://a/").status_code == 200
         assert pongs == ["pong"]
 
 
@@ -146,7 +146,7 @@ def test_asynchronous_handlers_run_at_the_same_time(start: Start) -> None:
 
         async with carpool.AsyncClient(path) as client:
             await client.register("mine", adapt=handler)
-            assert (await client.get("http://a/")).status == 200
+            assert (await client.get("http://a/")).status_code == 200
 
     asyncio.run(run(start(daemon).path))
     assert all("result" in answer for answer in daemon.answers.values())

@@ -13,21 +13,22 @@ from daemon import record
 
 import carpool
 from carpool import _operations as operations
+from carpool._bodies import MAX_INLINE_BODY_BYTES
+from carpool._defaults import Defaults
 
 
 def params(session: str | None = None, **options: Any) -> dict[str, Any]:
-    made, large = operations.request_params("GET", "http://a/", cast("carpool.RequestOptions", options), session)
-    assert large is None
+    given = cast("carpool.RequestOptions", options)
+    made, large = operations.request_params("GET", "http://a/", given, Defaults(session))
+    assert large == []
     return made
 
 
-def test_a_part_of_a_form_is_called_as_its_file() -> None:
-    parts = params(multipart={"text": Path("dir/LICENSE")})["body"]["multipart"]
-    assert parts == [{"name": "text", "file": str(Path("dir/LICENSE").absolute()), "file_name": "LICENSE"}]
+COMMAND_POLICY = {"without_validation": True, "respect_retry_after": True}
 
 
 def test_only_what_was_asked_for_is_sent() -> None:
-    nothing = dict.fromkeys(("headers", "data", "timeout", "session", "retry", "parameters", "tags", "validate"))
+    nothing = dict.fromkeys(("headers", "data", "session", "retry", "params", "tags", "validate", "json", "files"))
     assert params() == params(**nothing) == params(verify=True, retry=False) == {"url": "http://a/", "method": "GET"}
 
 
@@ -36,16 +37,28 @@ def test_only_what_was_asked_for_is_sent() -> None:
     [
         ({"headers": {"A": "1"}}, {"headers": [["A", "1"]]}),
         ({"headers": [("A", "1"), ("a", "2")]}, {"headers": [["A", "1"], ["a", "2"]]}),
-        ({"timeout": 1.5}, {"timeout_ms": 1500}),
-        ({"timeout": 0.0001}, {"timeout_ms": 1}),
+        ({"timeout": 1.5}, {"timeout_ms": 1500, "connect_timeout_ms": 1500}),
+        ({"timeout": 0.0001}, {"timeout_ms": 1, "connect_timeout_ms": 1}),
+        ({"timeout": (1, 2)}, {"timeout_ms": 2000, "connect_timeout_ms": 1000}),
+        ({"timeout": (None, 2)}, {"timeout_ms": 2000, "connect_timeout_ms": operations.MAX_MS}),
+        ({"timeout": None}, {"timeout_ms": operations.MAX_MS, "connect_timeout_ms": operations.MAX_MS}),
+        ({"timeout": 1, "connect_timeout_ms": 5}, {"timeout_ms": 1000, "connect_timeout_ms": 5}),
+        ({"total": 3}, {"resource_timeout_ms": 3000}),
+        ({"total": None}, {"resource_timeout_ms": operations.MAX_MS}),
+        ({"follow_redirects": False}, {"redirect": "do_not_follow"}),
+        ({"allow_redirects": False}, {"redirect": "do_not_follow"}),
+        ({"allow_redirects": True, "follow_redirects": True}, {"redirect": "follow"}),
         ({"session": "api"}, {"session": "api"}),
         ({"verify": False}, {"trust": {"verify": False}}),
         ({"verify": "/ca.pem"}, {"trust": {"ca_file": "/ca.pem"}}),
         ({"max_ratio": 5}, {"max_ratio": 5}),
-        ({"parameters": {"a": [1, "x"]}, "encoding": "json"}, {"parameters": {"a": [1, "x"]}, "encoding": "json"}),
-        ({"retry": True}, {"interceptor": ["retry_policy"]}),
-        ({"retry": 0}, {"interceptor": [{"retry_policy": {"limit": 0}}]}),
-        ({"retry": 5, "interceptor": ["compress"]}, {"interceptor": ["compress", {"retry_policy": {"limit": 5}}]}),
+        ({"params": {"a": [1, "x"]}, "encoding": "json"}, {"parameters": {"a": [1, "x"]}, "encoding": "json"}),
+        ({"retry": True}, {"interceptor": [{"retry_policy": COMMAND_POLICY}]}),
+        ({"retry": 0}, {}),
+        (
+            {"retry": 5, "interceptor": ["compress"]},
+            {"interceptor": ["compress", {"retry_policy": {"limit": 5, **COMMAND_POLICY}}]},
+        ),
         ({"retry": {"jitter": 0.5}}, {"interceptor": [{"retry_policy": {"jitter": 0.5}}]}),
         (
             {"validate": True, "serialize": ["json", {"as": "string"}]},
@@ -64,13 +77,13 @@ def test_arguments_become_params(arguments: dict[str, Any], expected: dict[str, 
 
 def test_a_request_names_its_session_itself() -> None:
     assert params("api")["session"] == "api"
-    made, _ = operations.request_params("GET", "http://a/", {"session": "other"}, "api")
+    made, _ = operations.request_params("GET", "http://a/", {"session": "other"}, Defaults("api"))
     assert made["session"] == "other"
 
 
 def test_bytes_and_times_inside_parameters_have_their_forms() -> None:
     time = datetime(2001, 1, 1, tzinfo=timezone.utc)
-    sent = params(parameters={"a": [b"\x00", (time, {"b": bytearray(b"\xff")})], "c": None})
+    sent = params(params={"a": [b"\x00", (time, {"b": bytearray(b"\xff")})], "c": None}, encoding="form")
     assert sent["parameters"] == {
         "a": [{"$data": "AA=="}, [{"$date": 978307200.0}, {"b": {"$data": "/w=="}}]],
         "c": None,
@@ -90,6 +103,11 @@ def test_paths_are_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ({"verify": "/ca.pem", "trust": "system"}, "both set trust"),
         ({"trust": "system", "verify": False}, "both set trust"),
         ({"cert": "/a.pem", "client_certificate": "none"}, "both set client_certificate"),
+        ({"timeout": (1, 2), "connect_timeout_ms": 5}, "both set connect_timeout_ms"),
+        ({"total": 1, "resource_timeout_ms": 5}, "both set resource_timeout_ms"),
+        ({"follow_redirects": True, "redirect": "follow"}, "both set redirect"),
+        ({"allow_redirects": True, "follow_redirects": False}, "the same argument, and differ"),
+        ({"data": "a", "body": {"text": "b"}}, "both set the body"),
         ({"cert": ("/a.pem", "/a.key", "secret")}, "a pair of paths"),
         ({"cert": ("/a.pem", "")}, "a pair of paths"),
         ({"cert": ""}, "cert is empty"),
@@ -103,7 +121,7 @@ def test_arguments_that_would_be_ignored_are_refused(arguments: dict[str, Any], 
 
 @pytest.mark.parametrize("proxies", ["http://h:1", b"http://h:1", ["http://h:1"]])
 def test_proxies_that_are_no_mapping_are_refused(proxies: Any) -> None:
-    with pytest.raises(ValueError, match=r'pass proxies=\{"all": "http://HOST:PORT"\}'):
+    with pytest.raises(TypeError, match=r'pass proxies=\{"all": "http://HOST:PORT"\}'):
         params(proxies=proxies)
 
 
@@ -142,8 +160,9 @@ def test_json_says_that_it_is_json(headers: dict[str, str] | None, expected: lis
     assert sent["headers"] == expected
 
 
-def test_null_is_a_json_body() -> None:
-    assert params(json=None)["body"] == {"text": "null"}
+def test_no_json_is_no_body() -> None:
+    assert "body" not in params(json=None)
+    assert params(json=0)["body"] == {"text": "0"}
 
 
 def test_a_request_has_one_body() -> None:
@@ -152,11 +171,12 @@ def test_a_request_has_one_body() -> None:
 
 
 def test_a_large_body_is_given_back() -> None:
-    fits = bytes(operations.MAX_INLINE_BODY_BYTES)
+    fits = bytes(MAX_INLINE_BODY_BYTES)
     assert base64.b64decode(params(data=fits)["body"]["base64"]) == fits
-    made, large = operations.request_params("PUT", "http://a/", {"data": fits + b"1"}, None)
-    assert large == fits + b"1"
-    assert "body" not in made
+    made, large = operations.request_params("PUT", "http://a/", {"data": fits + b"1"}, Defaults())
+    [(place, content)] = large
+    assert content == fits + b"1"
+    assert made["body"] is place
 
 
 def test_the_polls_of_a_wait_end_with_it() -> None:

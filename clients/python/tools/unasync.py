@@ -30,6 +30,7 @@ SUBSTITUTIONS = [
     (r"\bAsyncObserver\b", "Observer"),
     (r"\basync with\b", "with"),
     (r"\basync for\b", "for"),
+    (r"\bAsyncVerbs\b", "Verbs"),
     (r"\bAsyncChannel\b", "Channel"),
     (r"\bAsyncCache\b", "Cache"),
     (r"\bAsyncClient\b", "Client"),

@@ -36,15 +36,17 @@ from ._exceptions import (
 from ._inputs import (
     CacheOptions,
     CallbackOptions,
+    ClientOptions,
     DigestAuth,
     RedirectOptions,
     RetryPolicy,
     SerializeOptions,
     SessionCacheOptions,
 )
-from ._models import CacheOutcome, Headers, Progress, Response, ServerSentEvent
+from ._models import CacheOutcome, Headers, Progress, ServerSentEvent
 from ._netrc import NetrcAuth
 from ._options import RequestOptions, SessionOptions
+from ._response import Response
 from ._rpc import Notification
 from ._sync.cache import Cache
 from ._sync.client import Client
@@ -99,6 +101,7 @@ __all__ = [
     "CertificateError",
     "Changes",
     "Client",
+    "ClientOptions",
     "ConnectError",
     "ConnectionLostError",
     "Cookies",

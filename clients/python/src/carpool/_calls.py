@@ -6,8 +6,9 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from . import _names
 from ._exceptions import RequestError, make_request_error
 from ._inputs import DigestAuth
 from ._models import Headers, body_content, read_file
@@ -48,8 +49,13 @@ class ResponseHead:
     record: dict[str, Any]
     """The daemon's record."""
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _names.missing("ResponseHead", name, type(self))
+
     @property
-    def status(self) -> int:
+    def status_code(self) -> int:
         """The status code."""
         return int(self.record["status"])
 

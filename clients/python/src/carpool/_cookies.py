@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -57,9 +58,66 @@ def given(cookies: CookieInput) -> dict[str, Any]:
         return {"set": [{"name": name, "value": value} for name, value in cookies.items()], "export": "json"}
     if isinstance(cookies, Sequence) and not isinstance(cookies, (str, bytes)):
         return {"set": [dict(cookie) for cookie in cookies], "export": "json"}
-    raise ValueError(
-        "cookies are a mapping of names to values, a list of dicts, the cookies of a response or a CookieJar"
+    raise TypeError(
+        "cookies: expected a mapping of names to values, a list of dicts, the cookies of a response or a CookieJar, "
+        f"not {type(cookies).__name__}"
     )
+
+
+def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Return one parameter `cookies` of two; of cookies with the same name the second one's is valid."""
+    lines = first.get("import", "") + second.get("import", "")
+    return {"set": first["set"] + second["set"], **({"import": lines} if lines else {}), "export": "json"}
+
+
+def set_by(url: str, fields: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the cookies of `Set-Cookie` fields, with the members that `cookies` takes.
+
+    Each is for the host of the URL, or for the domain that the field names if the host is in it.
+    """
+    if not fields:
+        return []
+    from urllib.parse import urlsplit  # noqa: PLC0415, few responses have cookies
+
+    parts = urlsplit(url)
+    return [cookie for field in fields if (cookie := _set_cookie(field, parts.hostname or "", parts.path))]
+
+
+def _set_cookie(field: str, host: str, path: str) -> dict[str, Any] | None:
+    """Return the cookie of a field by RFC 6265, section 5.2; None if the host may not set it."""
+    pair, *attributes = field.split(";")
+    name, mark, value = pair.partition("=")
+    members = {key.strip().lower(): text.strip() for key, _, text in (part.partition("=") for part in attributes)}
+    domain = members.get("domain", "").lower().removeprefix(".")
+    if domain and domain != host and (not host.endswith("." + domain) or "." not in domain):
+        return None
+    default_path = path.rpartition("/")[0] or "/"
+    cookie: dict[str, Any] = {
+        "name": name.strip() if mark else "",
+        "value": value.strip() if mark else pair.strip(),
+        "domain": domain or host,
+        "host_only": not domain or "." not in domain or not host.strip("0123456789.:"),
+        "path": members["path"] if members.get("path", "").startswith("/") else default_path,
+        "secure": "secure" in members,
+        "http_only": "httponly" in members,
+    }
+    if (expires := _expiry(members)) is not None:
+        cookie["expires"] = expires
+    return cookie
+
+
+def _expiry(members: dict[str, str]) -> int | None:
+    """Return the time at which a cookie ends, in seconds since 1970; None for the end of the program."""
+    if (age := members.get("max-age", "")).removeprefix("-").isdecimal():
+        return max(0, int(time.time()) + int(age))
+    if "expires" not in members:
+        return None
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415, few responses have cookies
+
+    try:
+        return max(0, int(parsedate_to_datetime(members["expires"].replace("-", " ")).timestamp()))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _is_jar(cookies: object) -> TypeGuard[CookieJar]:

@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ._models import Response
+    from ._response import Response
 
 
 class CarpoolError(Exception):
@@ -160,7 +160,7 @@ class HTTPStatusError(RequestError):
 
     def __init__(self, response: Response) -> None:
         self.response = response
-        super().__init__("http_status", f"{response.url} answered {response.status}", response.record)
+        super().__init__("http_status", f"{response.url} answered {response.status_code}", response.record)
 
 
 class RequestCancelledError(RequestError):

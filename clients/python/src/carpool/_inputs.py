@@ -11,13 +11,30 @@ from ._netrc import NetrcAuth
 if TYPE_CHECKING:
     from ._cookies import CookieInput
 
-HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
+HeaderInput = Mapping[str, str | None] | Iterable[tuple[str, str | None]]
+# Names and values of a query or a form; a value may be a list of values, and None leaves the name out.
+Pairs = Mapping[str, Any] | Sequence[tuple[str, Any]]
+# The same, or the text of a query. With `encoding` it is any value that the daemon encodes.
+ParamInput = Pairs | Sequence[Any] | str | bytes
 # Bodies in memory, and files.
 Data = str | bytes | os.PathLike[str]
 # The same, and bodies that are read while they are sent. Only AsyncClient takes asynchronous iterables.
 Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
-# The parts of a form by name, each a text, bytes, a path or a part of the daemon's; or a list of the daemon's.
-Multipart = Mapping[str, "str | bytes | os.PathLike[str] | Mapping[str, Any]"] | Sequence[Mapping[str, Any]]
+FileContent = str | bytes | os.PathLike[str] | IO[bytes]
+# A content; a name of a file (None for a field), a content, a type and header fields; or a part of the daemon's.
+Part = (
+    FileContent
+    | tuple[str | None, FileContent]
+    | tuple[str | None, FileContent, str | None]
+    | tuple[str | None, FileContent, str | None, Mapping[str, str]]
+    | Mapping[str, Any]
+)
+# The parts of a form by name; or a list of parts in the format of the daemon.
+FileInput = Mapping[str, Part] | Sequence[tuple[str, Part]] | Sequence[Mapping[str, Any]]
+# Seconds for the connection and between two bytes: both, or one for each. None is no limit.
+TimeoutInput = float | tuple[float | None, float | None]
+VerifyInput = bool | str | os.PathLike[str]
+CertInput = str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]]
 
 Serializer = Literal["data", "string", "json", "plist", "none"]
 
@@ -130,18 +147,32 @@ class DigestAuth(NamedTuple):
 class PythonOptions(TypedDict, total=False):
     """Arguments of a request that have a form of their own in Python: `_operations` writes them for the wire."""
 
+    params: ParamInput | None
+    """Names and values that are appended to the query of the URL, as a mapping, a list of pairs, or text. With
+    `encoding` they are what the daemon encodes, into the query or the body, with bytes, times and nested values.
+    """
     json: Any
-    """A value that is sent as JSON. None is a value here."""
-    data: Upload | None
-    """The body: text, bytes, the path of a file, an open file, or an iterable of pieces."""
-    multipart: Multipart | None
-    """The parts of a form."""
-    timeout: float | None
-    """`timeout_ms` in seconds."""
-    verify: bool | str | os.PathLike[str] | None
+    """A value that is sent as JSON; None is no body."""
+    data: Upload | Pairs | None
+    """The body: a form as a mapping or a list of pairs; text, bytes, the path of a file, an open file, or an iterable
+    of pieces."""
+    files: FileInput | None
+    """The files of a form, by name: a file open for reading bytes, bytes, text, a path, or a tuple of the file's name,
+    its content, its type and the header field `Content-Type`; `data` has the other fields of the form. Or a list of
+    parts in the format of the daemon.
+    """
+    timeout: TimeoutInput | None
+    """The seconds for the connection, and between two bytes; a pair has one for each. None is no limit."""
+    total: float | None
+    """`resource_timeout_ms` in seconds: the limit of the whole request. None is no limit."""
+    allow_redirects: bool | None
+    """The same as `follow_redirects`."""
+    follow_redirects: bool | None
+    """False for a redirect as the response. `redirect` says more."""
+    verify: VerifyInput | None
     """False for no check of the server's certificate; the path of a file or directory with the only authorities to
     trust. `trust` says more."""
-    cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]] | None
+    cert: CertInput | None
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.
     """
@@ -161,4 +192,40 @@ class PythonOptions(TypedDict, total=False):
     `proxy` says more; `proxy={}` and `{"all": None}` are no proxy.
     """
     retry: bool | int | RetryPolicy | None
-    """True for a retry policy with every default, a number for its limit, or its members."""
+    """A number of retries, of failures and of error statuses; True for the default number; or the members of a
+    policy."""
+
+
+class ClientOptions(TypedDict, total=False):
+    """Arguments of a client: the defaults of its requests."""
+
+    base_url: str
+    """The URL that a relative URL of a request is appended to."""
+    headers: HeaderInput
+    """Header fields of each request that has none of the same name."""
+    params: ParamInput
+    """Names and values for the query of each request that has none of the same name."""
+    auth: tuple[str, str] | DigestAuth | NetrcAuth
+    """The user and the password of each request, whatever its URL."""
+    cookies: CookieInput
+    """Cookies of each request, besides those of its argument `cookies`."""
+    proxies: Mapping[str, str | None]
+    """The proxies, in place of those of the environment and of the session."""
+    proxy: str | Mapping[str, Any]
+    """The parameter `proxy` in full, in place of `proxies`."""
+    cert: CertInput
+    """The client certificate."""
+    verify: VerifyInput
+    """Which servers are trusted."""
+    timeout: TimeoutInput | None
+    """The time limits of each request."""
+    total: float | None
+    """The limit of each request as a whole."""
+    allow_redirects: bool
+    """The same as `follow_redirects`."""
+    follow_redirects: bool
+    """Whether redirects are followed."""
+    http2: bool
+    """False for HTTP/1.1 alone. By default HTTP/2 is used with servers that offer it."""
+    retry: bool | int | RetryPolicy
+    """The retries of each request."""

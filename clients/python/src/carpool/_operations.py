@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import os
 import sys
 import time
@@ -12,66 +11,115 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
-from . import _cookies, _proxies
-from ._inputs import DigestAuth, HeaderInput, Multipart, Upload
+from . import _checks, _proxies
+from ._bodies import Body, check_piece, is_source
+from ._defaults import Defaults, retry_interceptor
+from ._inputs import DigestAuth, HeaderInput
 from ._models import Progress
 from ._netrc import NetrcAuth
 from ._options import RequestOptions
+from ._response import Response
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ._calls import Credential
 
-# A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
-MAX_INLINE_BODY_BYTES: Final = 512 << 10
+    # An object that names a file, and what the client writes to this file.
+    Large = tuple[dict[str, Any], bytes]
+
 # The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
 PIECE_BYTES: Final = 65_536
 # A block that comes within this time after the one before is collected with others into a piece.
 GATHERING_SECONDS: Final = 0.005
+# The longest limit that the daemon takes: 30 days, in place of none.
+MAX_MS: Final = 2_592_000_000
 # The maximum timeout of one call of request.wait.
 MAX_POLL_MS: Final = 60_000
 
 
 def request_params(
-    method: str, url: str, options: RequestOptions, session: str | None
-) -> tuple[dict[str, Any], bytes | None]:
-    """Return the params of `request.perform` and `request.submit`, and the body if it is too large for a message.
+    method: str, url: str, options: RequestOptions, defaults: Defaults
+) -> tuple[dict[str, Any], list[Large]]:
+    """Return the params of `request.perform` and `request.submit`, and contents that are too large for a message.
 
-    `session` is the client's, for a request that names none. Paths are made absolute. Raises ValueError for JSON that
-    has no form on the wire, and for a request with two bodies or with two arguments for one parameter.
+    Paths are made absolute. Raises TypeError for an argument that a request does not have, and for a value of another
+    type than it takes; ValueError for JSON that has no form on the wire, and for a request with two bodies or with two
+    arguments for one parameter. Then nothing is sent.
     """
-    params: dict[str, Any] = {"url": url, "method": method}
-    given: dict[str, Any] = {"session": session}
-    given.update({name: value for name, value in options.items() if value is not None or name == "json"})
+    _checks.check_names("a request", options, RequestOptions.__optional_keys__)
+    _checks.check_url(url)
+    _checks.check_types(options)
+    given = defaults.options(options)
+    values, is_encoded = given.pop("params", None), "encoding" in given
+    params: dict[str, Any] = {"url": defaults.url(url, values, is_encoded=is_encoded), "method": method}
+    if is_encoded and values is not None:
+        params["parameters"] = structured(values)
+    for name, value in (("headers", defaults.headers), ("cookies", defaults.cookies)):
+        if (made := value(given.pop(name, None))) is not None:
+            params[name] = made
     if isinstance(auth := given.get("auth"), NetrcAuth):
         if "credentials" in given:
             raise ValueError("auth and another argument both set credentials: pass only one of them")
-        given["auth"], given["credentials"] = None, auth.credentials(url)
-    body = _take_body(given)
-    parts = given.pop("multipart", None)
-    interceptor = [*given.pop("interceptor", []), *_retry_policy(given.pop("retry", None))]
-    for name, value in given.items():
-        member, form = _FORMS.get(name, (name, None))
-        converted = value if form is None else form(value)
-        if converted is not None:
-            if member in params:
-                raise ValueError(f"{name} and another argument both set {member}: pass only one of them")
-            params[member] = converted
+        given["auth"], given["credentials"] = None, auth.credentials(params["url"])
+    body = Body(given)
+    interceptor = [*given.pop("interceptor", []), *retry_interceptor(given.pop("retry", None))]
+    _add_limits(params, given)
+    _add_members(params, given)
     if "proxy" not in params and (proxy := _proxies.of_environment()) is not None:
         params["proxy"] = proxy
     if interceptor:
         params["interceptor"] = interceptor
-    if parts is not None:
-        if body != (None, None):
-            raise ValueError("a request has one body: pass only one of json, data and multipart")
-        params["body"] = {"multipart": _multipart(parts)}
-    return params, _encode_body(params, body)
+    _add_body(params, body)
+    return params, body.large
 
 
-def _headers(headers: HeaderInput) -> list[list[str]]:
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
-    return [[name, value] for name, value in pairs]
+def _add_members(params: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Add the parameters for the arguments that each set one of them."""
+    if "allow_redirects" in given and "follow_redirects" in given:
+        if given["allow_redirects"] is not given["follow_redirects"]:
+            raise ValueError("allow_redirects and follow_redirects are the same argument, and differ: pass one of them")
+        given = {name: value for name, value in given.items() if name != "allow_redirects"}
+    for name, value in given.items():
+        member, form = _FORMS.get(name, (name, None))
+        converted = value if form is None or value is None else form(value)
+        if converted is not None:
+            if member in params:
+                raise ValueError(f"{name} and another argument both set {member}: pass only one of them")
+            params[member] = converted
+
+
+def _add_limits(params: dict[str, Any], given: dict[str, Any]) -> None:
+    """Add the time limits for the arguments `timeout` and `total`, which are removed; None is no limit."""
+    if "total" in given:
+        params["resource_timeout_ms"] = _milliseconds("total", given.pop("total"))
+    if "timeout" not in given:
+        return
+    timeout = given.pop("timeout")
+    connect, read = timeout if isinstance(timeout, (list, tuple)) else (timeout, timeout)
+    params["timeout_ms"] = _milliseconds("timeout", read)
+    if "connect_timeout_ms" not in given or isinstance(timeout, (list, tuple)):
+        params["connect_timeout_ms"] = _milliseconds("timeout", connect)
+
+
+def _milliseconds(name: str, seconds: float | None) -> int:
+    return MAX_MS if seconds is None else _checks.seconds_ms(name, seconds)
+
+
+def _add_body(params: dict[str, Any], body: Body) -> None:
+    """Add the body, and its content type if the header fields have none."""
+    if body.content_type is not None:
+        pairs = params.setdefault("headers", [])
+        if not any(name.lower() == "content-type" for name, _ in pairs):
+            pairs.append(["Content-Type", body.content_type])
+    if body.param is not None:
+        if "body" in params:
+            raise ValueError("body and another argument both set the body: pass only one of them")
+        params["body"] = body.param
+
+
+def _redirect(follows: bool) -> str:
+    return "follow" if follows else "do_not_follow"
 
 
 def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -99,9 +147,15 @@ def auth_params(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
     """Return `credential` for the argument `auth`."""
     if isinstance(auth, DigestAuth):
         return {"username": auth.username, "password": auth.password, "schemes": ["digest"]}
-    if not isinstance(auth, (tuple, list)) or len(auth) != 2:  # noqa: PLR2004, a pair
+    if not isinstance(auth, (tuple, list)):
+        raise TypeError(
+            "auth: expected a pair of user and password, a DigestAuth or a NetrcAuth, not " + type(auth).__name__
+        )
+    if len(auth) != 2:  # noqa: PLR2004, a pair
         raise ValueError("auth is a pair of user and password, a DigestAuth or a NetrcAuth")
     username, password = auth
+    if not isinstance(username, str) or not isinstance(password, str):
+        raise TypeError("auth: the user and the password are str")
     return {"username": username, "password": password, "schemes": ["basic"], "preemptive": True}
 
 
@@ -159,27 +213,16 @@ def credential_params(credential: Credential) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:
-    """Return the element of `interceptor` for the argument `retry`; None if there is none."""
-    if retry is None or retry is False:
-        return []
-    if retry is True:
-        return ["retry_policy"]
-    return [{"retry_policy": {"limit": retry} if isinstance(retry, int) else dict(retry)}]
-
-
 _CALLBACK: Final = '{"callback": {"name": "NAME"}}'
 
 # Arguments with another name or format on the wire: the member and its conversion; None sends nothing.
 _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
-    "headers": ("headers", _headers),
-    "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
+    "allow_redirects": ("redirect", _redirect),
+    "follow_redirects": ("redirect", _redirect),
     "verify": ("trust", _trust),
     "cert": ("client_certificate", _certificate),
-    "auth": ("credential", lambda auth: None if auth is None else auth_params(auth)),
-    "cookies": ("cookies", _cookies.given),
+    "auth": ("credential", auth_params),
     "proxies": ("proxy", _proxies.given),
-    "parameters": ("parameters", structured),
     "authenticate": _registered("authenticate", _CALLBACK),
     "cache": ("cache", _cache),
     "destination": _registered("destination", _CALLBACK),
@@ -190,49 +233,27 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
 }
 
 
-def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
-    """Remove the body from the options; return it with its default content type."""
-    data = options.pop("data", None)
-    if "json" not in options:
-        return data, None
-    if data is not None:
-        raise ValueError("a request has one body: pass only one of json and data")
-    text = json.dumps(options.pop("json"), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text, "application/json"
-
-
 def is_streamed(options: RequestOptions) -> bool:
     """Whether a body is read while it is sent.
 
     Raises ValueError with `hold_for_headers`: the client cannot wait for the head and send at the same time.
     """
-    is_streamed = _is_source(options.get("data"))
+    is_streamed = is_source(options.get("data"))
     if is_streamed and options.get("hold_for_headers"):
         raise ValueError("a call that waits for the head cannot stream data: pass text, bytes or the path of a file")
     return is_streamed
 
 
-def _is_source(data: object) -> bool:
-    return data is not None and not isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike))
+def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:
+    """Whether a response with an error status was refused by `retry` alone, after the last retry.
 
-
-def _multipart(parts: Multipart) -> list[dict[str, Any]]:
-    """Return the parts of a form in their wire format."""
-    if not isinstance(parts, Mapping):
-        return [dict(part) for part in parts]
-    return [{"name": name, **_part(content)} for name, content in parts.items()]
-
-
-def _part(content: object) -> dict[str, Any]:
-    if isinstance(content, Mapping):
-        return dict(content)
-    if isinstance(content, str):
-        return {"text": content}
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        return {"base64": base64.b64encode(content).decode()}
-    path = os.path.abspath(cast("os.PathLike[str]", content))  # noqa: PTH100, as above
-    # The daemon derives a file name only from a path with an extension.
-    return {"file": path, "file_name": os.path.basename(path)}  # noqa: PTH119
+    It is returned like any other, as by the command.
+    """
+    retry = options.get("retry")
+    if not retry or options.get("validate") or (isinstance(retry, Mapping) and not retry.get("without_validation")):
+        return False
+    error = (response.record.get("outcome") or {}).get("error") or {}
+    return error.get("name") == "response_validation_failed.unacceptable_status_code"
 
 
 def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -269,7 +290,7 @@ class Gathering:
     def add(self, block: bytes) -> Iterator[bytes]:
         """Add a block; return the pieces that can be sent, everything if the block came late."""
         was_slow = time.monotonic() - self._asked > GATHERING_SECONDS
-        self._pending += block
+        self._pending += check_piece(block)
         yield from self._take(1 if was_slow else PIECE_BYTES)
         self._asked = time.monotonic()
 
@@ -292,33 +313,6 @@ def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
     yield from gathering.rest()
 
 
-def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None]) -> bytes | None:
-    """Put the body into the params, or return it if it is too large for a message."""
-    data, content_type = body
-    if content_type is not None:
-        _default_content_type(params, content_type)
-    if data is None:
-        return None
-    if isinstance(data, os.PathLike):
-        params["body"] = {"file": os.path.abspath(data)}  # noqa: PTH100, as above
-        return None
-    if _is_source(data):
-        params["body"] = {"stream": True}
-        return None
-    content = cast("str | bytes", data)
-    raw = content.encode() if isinstance(content, str) else content
-    if len(raw) > MAX_INLINE_BODY_BYTES:
-        return raw
-    params["body"] = {"text": content} if isinstance(content, str) else {"base64": base64.b64encode(raw).decode()}
-    return None
-
-
-def _default_content_type(params: dict[str, Any], value: str) -> None:
-    pairs = params.setdefault("headers", [])
-    if not any(name.lower() == "content-type" for name, _ in pairs):
-        pairs.append(["Content-Type", value])
-
-
 def present(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the params that are not None."""
     return {name: value for name, value in params.items() if value is not None}
@@ -326,7 +320,7 @@ def present(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def cache_request(url: str, session: str | None, headers: HeaderInput | None, method: str | None) -> dict[str, Any]:
     """Return the params of `cache.get`."""
-    fields = None if headers is None else _headers(headers)
+    fields = None if headers is None else [list(pair) for pair in _checks.header_pairs(headers)]
     return present({"url": url, "session": session, "headers": fields, "method": method})
 
 

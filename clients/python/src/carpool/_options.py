@@ -17,7 +17,7 @@ from ._inputs import (
 
 
 class RequestOptions(PythonOptions, total=False):
-    """The keyword arguments of a request. None is the same as omitting one, except for `json`."""
+    """The keyword arguments of a request. None is the same as omitting one, except for `timeout` and `total`."""
 
     headers: HeaderInput | None
     """Header fields, in order. The daemon sets `Content-Length` and the fields of a connection itself. A `Host`
@@ -30,13 +30,8 @@ class RequestOptions(PythonOptions, total=False):
     """Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip,
     or a second if the server does not answer. Default: false.
     """
-    parameters: Any
-    """Values that `encoding` puts into the query or the body. An object keeps the order of its members; `{"$data":
-    "<base64>"}` is bytes, `{"$date": <seconds since 1970>}` a point in time. null is the same as none. Default:
-    none.
-    """
     encoding: Literal["form", "json", "plist"] | Mapping[str, Any] | None
-    """How `parameters` are encoded. Default: "form"."""
+    """How `params` are encoded. Default: "form"."""
     session: str | None
     """The session that the request belongs to. Default: "default"."""
     kind: Literal["data", "upload", "download", "stream"] | None

@@ -11,10 +11,6 @@ _KEYS: Final = {"http", "https", "all", "no_proxy"}
 
 def given(proxies: Mapping[str, str | None]) -> dict[str, Any] | None:
     """Return `proxy` for the argument `proxies`; None if it is empty. `no_proxy` of the environment applies too."""
-    if not isinstance(proxies, Mapping):
-        raise ValueError(
-            'proxies is a mapping of schemes to URLs: for one proxy pass proxies={"all": "http://HOST:PORT"}'
-        )
     if unknown := set(proxies) - _KEYS:
         raise ValueError(f"a key of proxies, {min(unknown)!r}, is not one of {', '.join(sorted(_KEYS))}")
     if not proxies:

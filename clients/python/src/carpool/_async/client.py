@@ -10,13 +10,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
+from .._defaults import Defaults
 from .._exceptions import CarpoolError, ObjectError, RPCError
-from .._inputs import Serialize, Upload
-from .._models import Progress, Response
+from .._inputs import ClientOptions, Serialize, Upload
+from .._models import Progress
 from .._options import RequestOptions, SessionOptions
+from .._response import Response
 from .cache import AsyncCache
 from .observer import AsyncObserver
 from .stream import AsyncStream
+from .verbs import CREDIT_BYTES, AsyncVerbs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,16 +55,24 @@ def _until_disconnect(options: RequestOptions) -> RequestOptions:
     return {"on_disconnect": "cancel", **options}
 
 
-class AsyncClient(AsyncObserver):
+class AsyncClient(AsyncObserver, AsyncVerbs):
     """One connection to carpoold, for one event loop: any number of its tasks may use it at the same time.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
-    name of the session of all requests that name none. The connection is made at the first call.
+    name of the session of all requests that name none. The other arguments are defaults of the requests: a relative URL
+    is appended to `base_url`; header fields, params and cookies are added unless the request has the same name, and the
+    rest applies unless the request has the argument, also as None. The connection is made at the first call.
     """
 
-    def __init__(self, socket: str | os.PathLike[str] | None = None, *, session: str | None = None) -> None:
+    def __init__(
+        self,
+        socket: str | os.PathLike[str] | None = None,
+        *,
+        session: str | None = None,
+        **defaults: Unpack[ClientOptions],
+    ) -> None:
         super().__init__(socket)
-        self._session = session
+        self._defaults = Defaults(session, defaults)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -84,46 +95,16 @@ class AsyncClient(AsyncObserver):
         """Call a method of the daemon with named parameters and return its result; raises RPCError."""
         return await self._channel.call(method, params)
 
-    async def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Send a request and return its response.
-
-        `headers` is a mapping or an ordered list of pairs; `json` a value; `data` text, bytes, the path of a file, a
-        file open for reading bytes, or an iterable of bytes, the last two read while they are sent; `multipart` a
-        mapping of names to parts, or a list of parts in the daemon's format; `parameters` values for the query or the
-        body, which may contain bytes and datetimes; `timeout` the idle timeout in seconds; `verify` False, or the path
-        of a file of trusted certificates; `retry` True, a number of retries, or a retry policy. Other arguments are
-        parameters of the daemon's `request.perform`. Raises RequestError and RPCError. A response with an error status
-        is returned, unless `validate` refuses it.
-        """
+    async def _request(self, method: str, url: str, options: RequestOptions) -> Response:
+        """Send a request and return its response."""
         if operations.is_streamed(options):
             request = await self.submit(method, url, **_until_disconnect(options))
-            return (await self._finish(request)).raise_for_outcome()
-        record = await self._make("request.perform", method, url, options)
-        return (await self._response(record, is_kept=False)).raise_for_outcome()
-
-    async def get(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a GET request; the arguments are those of `request`."""
-        return await self.request("GET", url, **options)
-
-    async def head(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a HEAD request; the arguments are those of `request`."""
-        return await self.request("HEAD", url, **options)
-
-    async def post(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a POST request; the arguments are those of `request`."""
-        return await self.request("POST", url, **options)
-
-    async def put(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a PUT request; the arguments are those of `request`."""
-        return await self.request("PUT", url, **options)
-
-    async def patch(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a PATCH request; the arguments are those of `request`."""
-        return await self.request("PATCH", url, **options)
-
-    async def delete(self, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a DELETE request; the arguments are those of `request`."""
-        return await self.request("DELETE", url, **options)
+            response = await self._finish(request)
+        else:
+            record = await self._make("request.perform", method, url, options)
+            response = await self._response(record, is_kept=False)
+        is_last = operations.is_last_of_retries(response, self._defaults.options(options))
+        return response if is_last else response.raise_for_outcome()
 
     async def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
         """Start a request and return its id without waiting; the arguments are those of `request`.
@@ -166,7 +147,7 @@ class AsyncClient(AsyncObserver):
         those of `request`. Raises RequestError, with `resume_data` if the download can be resumed.
         """
         place = operations.destination(path)
-        made = operations.present({**options, "kind": "download", "destination": place, "resume_data": resume})
+        made = {**options, "kind": "download", "destination": place, "resume_data": resume}
         request = await self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
         try:
             response = await self._watch(request, progress)
@@ -181,22 +162,31 @@ class AsyncClient(AsyncObserver):
 
     @contextlib.asynccontextmanager
     async def stream(
-        self, method: str, url: str, *, credit_bytes: int = 262_144, **options: Unpack[RequestOptions]
+        self, method: str, url: str, *, credit_bytes: int = CREDIT_BYTES, **options: Unpack[RequestOptions]
     ) -> AsyncIterator[AsyncStream]:
         """Make a request whose body is read while it arrives: `async with client.stream("GET", url) as stream`.
 
         `credit_bytes` is the maximum of the body that is in transit. The other arguments are those of `request`; `data`
         that is read while it is sent raises ValueError. The request ends with the block.
         """
+        stream = await self._open(method, url, credit_bytes, options)
+        try:
+            yield stream
+        finally:
+            await stream.aclose()
+
+    async def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> AsyncStream:
+        """Make a request whose body is read while it arrives."""
         given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
         operations.is_streamed(given)
         record = await self._make("request.perform", method, url, given)
         stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
         try:
             await self.resume(stream.request_id)
-            yield stream
-        finally:
+        except BaseException:
             await stream.aclose()
+            raise
+        return stream
 
     async def wait(self, request: str, timeout: float | None = None) -> Response:
         """Wait until a request has finished, and return the response, also if it has failed.
@@ -292,17 +282,19 @@ class AsyncClient(AsyncObserver):
         await self._channel.serve(timeout)
 
     async def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
-        """Call a method that makes a request; a body too large for a message is sent as a file."""
-        params, large = operations.request_params(method, url, options, self._session)
-        if large is None:
+        """Call a method that makes a request; a content too large for a message is sent as a file."""
+        params, large = operations.request_params(method, url, options, self._defaults)
+        if not large:
             return await self._channel.call(call, params)
         # Few programs need it, and its import takes ten times as long as the rest.
         import tempfile  # noqa: PLC0415
 
-        with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
-            file.write(large)
-            file.flush()
-            params["body"] = {"file": file.name}
+        with contextlib.ExitStack() as files:
+            for place, content in large:
+                file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
+                file.write(content)
+                file.flush()
+                place["file"] = file.name
             return await self._channel.call(call, params)
 
     async def _feed(self, request: str, data: Any) -> None:

@@ -5,21 +5,26 @@ from __future__ import annotations
 import base64
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
+from .. import _names
+from .._bodies import Chunks
 from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError, make_request_error
-from .._models import Headers, Response, ServerSentEvent
+from .._models import Headers, ServerSentEvent
+from .._response import Response
 
 # The timeout of one request.read, after which the answer is empty.
 _POLL_MS = 60_000
 
 
 class AsyncStream:
-    """The response of `AsyncClient.stream`: its head at once, its body in pieces.
+    """The response of `AsyncClient.stream`, and of a request with `stream=True`: its head at once, its body in pieces.
 
     One of the iterators reads the body, once. As long as none of them reads, the daemon buffers little and the origin
-    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message.
+    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message. The request
+    ends with `aclose`, or with a `with` block.
     """
 
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], credit_bytes: int) -> None:
@@ -28,15 +33,43 @@ class AsyncStream:
         self._credit_bytes = credit_bytes
         self._is_over = False
 
+    async def __aenter__(self) -> AsyncStream:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _names.missing("AsyncStream", name, type(self))
+
     @property
     def request_id(self) -> str:
         """The daemon's id of the request."""
         return self.head.request_id
 
     @property
-    def status(self) -> int:
+    def status_code(self) -> int:
         """The status code."""
-        return self.head.status
+        return self.head.status_code
+
+    @property
+    def reason(self) -> str:
+        """The standard phrase of the status code."""
+        return self.head.reason
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is below 400."""
+        return self.head.ok
+
+    @property
+    def url(self) -> str:
+        """The URL that answered, after redirects."""
+        return self.head.url
 
     @property
     def headers(self) -> Headers:
@@ -48,11 +81,22 @@ class AsyncStream:
         self.head.raise_for_status()
         return self
 
-    async def iter_bytes(self) -> AsyncIterator[bytes]:
-        """Iterate over the body's bytes, in pieces as they come."""
+    async def read(self) -> bytes:
+        """Return the body, or the rest of it."""
+        content = bytearray()
+        async for piece in self.iter_bytes():
+            content += piece
+        return bytes(content)
+
+    async def iter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
+        chunks = Chunks(chunk_size)
         async for piece in self._pieces("bytes"):
             if "base64" in piece:
-                yield base64.b64decode(piece["base64"])
+                for chunk in chunks.add(base64.b64decode(piece["base64"])):
+                    yield chunk
+        for chunk in chunks.rest():
+            yield chunk
 
     async def iter_text(self) -> AsyncIterator[str]:
         """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""

@@ -6,21 +6,26 @@ from __future__ import annotations
 import base64
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
+from .. import _names
+from .._bodies import Chunks
 from .._channel import Channel
 from .._exceptions import CarpoolError, make_request_error
-from .._models import Headers, Response, ServerSentEvent
+from .._models import Headers, ServerSentEvent
+from .._response import Response
 
 # The timeout of one request.read, after which the answer is empty.
 _POLL_MS = 60_000
 
 
 class Stream:
-    """The response of `Client.stream`: its head at once, its body in pieces.
+    """The response of `Client.stream`, and of a request with `stream=True`: its head at once, its body in pieces.
 
     One of the iterators reads the body, once. As long as none of them reads, the daemon buffers little and the origin
-    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message.
+    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message. The request
+    ends with `close`, or with a `with` block.
     """
 
     def __init__(self, channel: Channel, record: dict[str, Any], credit_bytes: int) -> None:
@@ -29,15 +34,43 @@ class Stream:
         self._credit_bytes = credit_bytes
         self._is_over = False
 
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _names.missing("Stream", name, type(self))
+
     @property
     def request_id(self) -> str:
         """The daemon's id of the request."""
         return self.head.request_id
 
     @property
-    def status(self) -> int:
+    def status_code(self) -> int:
         """The status code."""
-        return self.head.status
+        return self.head.status_code
+
+    @property
+    def reason(self) -> str:
+        """The standard phrase of the status code."""
+        return self.head.reason
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is below 400."""
+        return self.head.ok
+
+    @property
+    def url(self) -> str:
+        """The URL that answered, after redirects."""
+        return self.head.url
 
     @property
     def headers(self) -> Headers:
@@ -49,11 +82,22 @@ class Stream:
         self.head.raise_for_status()
         return self
 
-    def iter_bytes(self) -> Iterator[bytes]:
-        """Iterate over the body's bytes, in pieces as they come."""
+    def read(self) -> bytes:
+        """Return the body, or the rest of it."""
+        content = bytearray()
+        for piece in self.iter_bytes():
+            content += piece
+        return bytes(content)
+
+    def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
+        chunks = Chunks(chunk_size)
         for piece in self._pieces("bytes"):
             if "base64" in piece:
-                yield base64.b64decode(piece["base64"])
+                for chunk in chunks.add(base64.b64decode(piece["base64"])):
+                    yield chunk
+        for chunk in chunks.rest():
+            yield chunk
 
     def iter_text(self) -> Iterator[str]:
         """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""

@@ -1,0 +1,225 @@
+"""The body of a request, from the arguments `json`, `data` and `files`."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+from . import _forms
+
+# A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
+MAX_INLINE_BODY_BYTES: Final = 512 << 10
+
+_ONE_BODY: Final = "a request has one body: pass only one of json, data and files; fields of a form with files are data"
+_FORM_TYPE: Final = "application/x-www-form-urlencoded"
+
+
+class Body:
+    """The parameter `body`, and the contents that are too large for a message."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Remove the arguments of the body from the options."""
+        self.large: list[tuple[dict[str, Any], bytes]] = []
+        """Contents that the client writes to files, with the objects that name these files as `file`."""
+        self.content_type: str | None = None
+        """The content type if the header fields have none."""
+        self._left = MAX_INLINE_BODY_BYTES
+        self.param: dict[str, Any] | None = self._made(
+            options.pop("json", None), options.pop("data", None), options.pop("files", None)
+        )
+
+    def _made(self, value: Any, data: Any, files: Any) -> dict[str, Any] | None:
+        if data is not None and _forms.is_form(data) and not data:
+            data = None
+        if sum((value is not None, data is not None, bool(files))) > 1 and not (
+            files and value is None and _forms.is_form(data)
+        ):
+            raise ValueError(_ONE_BODY)
+        if files:
+            fields = [] if data is None else _forms.fields("data", data)
+            named = [self._part(name, (None, text)) for name, text in fields if text is not None]
+            return {"multipart": named + self._parts(files)}
+        if value is not None:
+            self.content_type = "application/json"
+            return self._content(_json(value))
+        if data is None:
+            return None
+        if _forms.is_form(data):
+            self.content_type = _FORM_TYPE
+            return self._content(_forms.encode(_forms.fields("data", data)))
+        if isinstance(data, os.PathLike):
+            return {"file": os.path.abspath(data)}  # noqa: PTH100, resolve() would follow links
+        return {"stream": True} if is_source(data) else self._content(data)
+
+    def _content(self, content: str | bytes) -> dict[str, Any]:
+        """Return the form of a content in memory."""
+        raw = content.encode() if isinstance(content, str) else content
+        if len(raw) > self._left:
+            place: dict[str, Any] = {}
+            self.large.append((place, raw))
+            return place
+        self._left -= len(raw)
+        return {"text": content} if isinstance(content, str) else {"base64": base64.b64encode(raw).decode()}
+
+    def _parts(self, files: Any) -> list[dict[str, Any]]:
+        if isinstance(files, Mapping):
+            return [self._part(name, content) for name, content in files.items()]
+        if isinstance(files, (list, tuple)):
+            if all(isinstance(part, Mapping) for part in files):
+                return [dict(part) for part in files]
+            if _forms.is_form(files):
+                return [self._part(name, content) for name, content in files]
+        raise TypeError(
+            "files: expected a mapping of names to files, a list of pairs, or a list of parts in the format of the "
+            f"daemon, not {type(files).__name__}"
+        )
+
+    def _part(self, name: str, given: Any) -> dict[str, Any]:
+        """Return a part of a form in its wire format."""
+        if not isinstance(name, str):
+            raise TypeError(f"files: a name is str, not {type(name).__name__}: {name!r}")
+        if isinstance(given, Mapping):
+            return {"name": name, **given}
+        content_type = None
+        if isinstance(given, (list, tuple)):
+            if len(given) not in {2, 3, 4}:
+                raise TypeError(f"files: the tuple of {name!r} is (file name, content[, type[, header fields]])")
+            file_name, content, content_type, headers = (*given, None, None)[:4]
+            content_type = _part_type(name, content_type, headers)
+        else:
+            content, file_name = given, _file_name(name, given)
+        part = self._part_content(name, content, file_name)
+        part["name"] = name
+        if file_name is not None:
+            part["file_name"] = file_name
+        elif self.large and self.large[-1][0] is part:
+            raise ValueError(f"files: the field {name!r} is larger than 512 KiB: give it the name of a file")
+        if content_type is not None:
+            part["content_type"] = content_type
+        return part
+
+    def _part_content(self, name: str, content: Any, file_name: str | None) -> dict[str, Any]:
+        if isinstance(content, os.PathLike):
+            if file_name is not None:
+                return {"file": os.path.abspath(content)}  # noqa: PTH100, as above
+            with open(content, "rb") as file:  # noqa: PTH123, without importing pathlib
+                content = file.read()
+        elif _is_text_file(content):
+            raise TypeError(f'files: the file of {name!r} is open for text: open it for bytes, with "rb"')
+        elif hasattr(content, "read"):
+            if file_name is not None and (place := _regular_file(content)) is not None:
+                return place
+            content = content.read()
+        if not isinstance(content, (str, bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"files: the content of {name!r} is of type {type(content).__name__}: expected a file open for "
+                "reading bytes, bytes, str or a path"
+            )
+        return self._content(cast("str | bytes", content))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except TypeError as error:
+        raise TypeError(f"json: expected a value that JSON can represent: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"json: expected a value that JSON can represent: {error}") from None
+
+
+def is_source(data: object) -> bool:
+    """Whether the argument `data` is a body that is read while it is sent."""
+    if data is None or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)) or _forms.is_form(data):
+        return False
+    return hasattr(data, "read") or hasattr(data, "__iter__") or hasattr(data, "__aiter__")
+
+
+def check_data(data: object) -> None:
+    """Raise TypeError if the argument `data` is no body."""
+    if _forms.is_form(data) or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)):
+        return
+    if _is_text_file(data):
+        raise TypeError('data: the file is open for text: open it for bytes, with "rb"')
+    if not is_source(data):
+        raise TypeError(
+            "data: expected a mapping or a list of pairs (a form), str, bytes, a path, a file open for reading bytes, "
+            f"or an iterable of bytes, not {type(data).__name__}; a value that is sent as JSON is json="
+        )
+    for element in data if isinstance(data, (list, tuple)) else ():
+        if not isinstance(element, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                "data: a list has pairs of a name and a value, which are a form, or pieces of bytes, not "
+                f"{type(element).__name__}"
+            )
+
+
+def check_piece(piece: Any) -> Any:
+    """Return a piece of a body that is read while it is sent; raises TypeError if it is not bytes."""
+    if not isinstance(piece, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: an iterable yields bytes, not {type(piece).__name__}")
+    return piece
+
+
+class Chunks:
+    """Divides the pieces of a body into chunks of one size; without a size they stay as they are."""
+
+    def __init__(self, size: int | None) -> None:
+        if size is not None and size < 1:
+            raise ValueError(f"chunk_size: expected 1 or more, not {size}")
+        self._size = size
+        self._pending = bytearray()
+
+    def add(self, piece: bytes) -> Iterator[bytes]:
+        """Add a piece; return the chunks that are complete."""
+        if self._size is None:
+            yield piece
+            return
+        self._pending += piece
+        while len(self._pending) >= self._size:
+            yield bytes(self._pending[: self._size])
+            del self._pending[: self._size]
+
+    def rest(self) -> Iterator[bytes]:
+        """Return the last chunk, if there is one."""
+        if self._pending:
+            yield bytes(self._pending)
+
+
+def _is_text_file(content: object) -> bool:
+    return isinstance(content, io.TextIOBase)
+
+
+def _file_name(name: str, content: Any) -> str:
+    """Return the name of a file that is given without one; text and bytes are named after their field."""
+    path = content if isinstance(content, os.PathLike) else getattr(content, "name", None)
+    if path is None or not isinstance(path, (str, os.PathLike)):
+        return name
+    return os.path.basename(os.fspath(path)) or name  # noqa: PTH119, without importing pathlib
+
+
+def _regular_file(file: Any) -> dict[str, Any] | None:
+    """Return the rest of an open file by its path, if it is a regular file that still has the path."""
+    try:
+        if file.writable() or not isinstance(file.name, (str, os.PathLike)):
+            return None
+        path = os.path.abspath(file.name)  # noqa: PTH100, as above
+        is_same = os.path.samestat(own := os.fstat(file.fileno()), os.stat(path))  # noqa: PTH116, as above
+        return {"file": path, "offset": file.tell()} if is_same and stat.S_ISREG(own.st_mode) else None
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _part_type(name: str, content_type: Any, headers: Any) -> str | None:
+    """Return the type of a part; its other header fields have no place in the format of the daemon."""
+    for field, value in () if headers is None else cast("Iterable[tuple[str, str]]", dict(headers).items()):
+        if field.lower() != "content-type":
+            raise ValueError(f"files: a part has no header field but Content-Type: remove {field!r} of {name!r}")
+        content_type = content_type or value
+    if content_type is not None and not isinstance(content_type, str):
+        raise TypeError(f"files: the type of {name!r} is str, not {type(content_type).__name__}")
+    return content_type

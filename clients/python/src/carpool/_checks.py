@@ -1,0 +1,181 @@
+"""Refusals: names and types of arguments that a request or a client does not have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from ._bodies import check_data
+
+_RENAMED: Final = {
+    "content": "data",
+    "header": "headers",
+    "multipart": "files",
+    "parameters": "params",
+    "query": "params",
+    "status": "status_code",
+}
+_ONE_POOL: Final = "the daemon holds the connections of all programs; the limits of its configuration apply"
+_NO_MEANING: Final = {
+    "app": "requests are sent by the daemon; use addresses= for another server",
+    "default_encoding": "set response.encoding",
+    "event_hooks": "use client.register() for callbacks, and client.events() for events",
+    "extensions": "timeout= and the other arguments have their own names",
+    "hooks": "use client.register() for callbacks, and client.events() for events",
+    "http1": 'use http2=False, or http_version="1.1" in a request',
+    "limits": _ONE_POOL,
+    "max_redirects": 'use redirect={"max_hops": N} in a request',
+    "mounts": "use proxies= or addresses=",
+    "pool_connections": _ONE_POOL,
+    "pool_maxsize": _ONE_POOL,
+    "transport": "requests are sent by the daemon; use proxies= or addresses= for another way",
+    "trust_env": "the proxies of the environment apply unless proxies= or proxy= is passed, and .netrc is read only "
+    "with auth=carpool.NetrcAuth()",
+    "uds": 'use addresses={"unix_socket": PATH}',
+}
+_HTTPX_TIMEOUT: Final = "; of a Timeout of httpx pass (timeout.connect, timeout.read)"
+
+
+def check_names(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError for the first name that is not known, with the name that was probably meant."""
+    known = frozenset(known)
+    for name in given:
+        if name not in known:
+            raise TypeError(_unknown(what, name, known))
+
+
+def _unknown(what: str, name: str, known: frozenset[str]) -> str:
+    if name in _RENAMED and _RENAMED[name] in known:
+        return f"{what} takes {_RENAMED[name]}, not {name}"
+    if name in _NO_MEANING:
+        return f"{what} has no argument {name!r}: {_NO_MEANING[name]}"
+    if name == "stream":
+        return f"{what} has no argument 'stream': request, get, post and the other methods of HTTP have it"
+    meant = nearest(name, known)
+    return f"{what} has no argument {name!r}" + (f"; did you mean {meant}?" if meant else "")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant."""
+    import difflib  # noqa: PLC0415, only for an error
+
+    return next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
+
+
+def check_types(options: Mapping[str, Any]) -> None:
+    """Raise TypeError or ValueError for an argument whose value has another type than it takes."""
+    for name, value in options.items():
+        if (check := _TYPES.get(name)) is not None and value is not None:
+            check(name, value)
+
+
+def check_url(url: object) -> None:
+    """Raise TypeError if a URL is not text."""
+    if not isinstance(url, str):
+        raise TypeError(f"url: expected str, not {type(url).__name__}; pass str(url)")
+
+
+def header_pairs(headers: Any) -> list[tuple[str, str | None]]:
+    """Return the argument `headers` as pairs; None stands for a field that is removed."""
+    expected = "headers: expected a mapping of names to str, or a list of pairs"
+    if isinstance(headers, (str, bytes)) or not isinstance(headers, Iterable):
+        raise TypeError(f"{expected}, not {type(headers).__name__}")
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else list(headers)
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:  # noqa: PLR2004, a pair
+            raise TypeError(f"{expected}: {pair!r} is no pair of a name and a value")
+        name, value = pair
+        if not isinstance(name, str):
+            raise TypeError(f"headers: a name is str, not {type(name).__name__}: {name!r}")
+        if value is not None and not isinstance(value, str):
+            # Without the value, which may be a secret.
+            raise TypeError(f"headers: the value of {name!r} is str or None, not {type(value).__name__}")
+    return [(name, value) for name, value in pairs]
+
+
+def _check_headers(_: str, value: object) -> None:
+    # An iterator would be used up.
+    if isinstance(value, (str, bytes, Mapping, list, tuple)) or not isinstance(value, Iterable):
+        header_pairs(value)
+
+
+def seconds_ms(name: str, value: object) -> int:
+    """Return a time limit in milliseconds; raises TypeError if it is no number of seconds above 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        more = _HTTPX_TIMEOUT if hasattr(value, "connect") else ""
+        pair = ", a pair (connect, read)" if name == "timeout" else ""
+        raise TypeError(f"{name}: expected a number of seconds{pair} or None, not {type(value).__name__}{more}")
+    if not value > 0:
+        raise ValueError(f"{name}: expected more than 0 seconds, or None for no limit, not {value!r}")
+    return max(1, round(min(value, 2_592_000) * 1000))
+
+
+def _check_timeout(name: str, value: object) -> None:
+    if not isinstance(value, (list, tuple)):
+        seconds_ms(name, value)
+        return
+    if len(value) != 2:  # noqa: PLR2004, a pair
+        raise TypeError(f"{name}: expected a number of seconds or a pair (connect, read), not {len(value)} numbers")
+    for part in value:
+        if part is not None:
+            seconds_ms(name, part)
+
+
+def _check_bool(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
+
+
+def _check_str(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected str, not {type(value).__name__}")
+
+
+def _check_verify(name: str, value: object) -> None:
+    if not isinstance(value, (bool, str, os.PathLike)):
+        raise TypeError(
+            f"{name}: expected True, False or the path of a file or a directory, not {type(value).__name__}; "
+            "trust= and tls= have more settings"
+        )
+
+
+def _check_cert(name: str, value: object) -> None:
+    paths = value if isinstance(value, (list, tuple)) else [value]
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"{name}: expected a path or a pair of paths, not {type(path).__name__}")
+
+
+def _check_proxies(name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f"{name}: expected a mapping of schemes to URLs, not {type(value).__name__}: for one proxy pass "
+            'proxies={"all": "http://HOST:PORT"}'
+        )
+
+
+def _check_retry(name: str, value: object) -> None:
+    if not isinstance(value, (bool, int, Mapping)):
+        raise TypeError(
+            f"{name}: expected a number of retries, True, False or the members of a policy, not {type(value).__name__}"
+        )
+    if isinstance(value, int) and value < 0:
+        raise ValueError(f"{name}: expected a number of retries of 0 or more, not {value}")
+
+
+_TYPES: Final[dict[str, Callable[[str, Any], object]]] = {
+    "allow_redirects": _check_bool,
+    "base_url": _check_str,
+    "cert": _check_cert,
+    "data": lambda _, value: check_data(value),
+    "follow_redirects": _check_bool,
+    "headers": _check_headers,
+    "http2": _check_bool,
+    "proxies": _check_proxies,
+    "retry": _check_retry,
+    "session": _check_str,
+    "timeout": _check_timeout,
+    "total": seconds_ms,
+    "verify": _check_verify,
+}

@@ -1,0 +1,281 @@
+"""The response of a request."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _cookies, _names
+from ._cookies import Cookies
+from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
+from ._models import CacheOutcome, Headers, body_content, read_file
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+
+@dataclass(slots=True, repr=False)
+class Response:
+    """The response of a request. Properties read the daemon's record.
+
+    `status_code`, `url`, `http_version` and `headers` are those of the origin's answer; where there is none, they raise
+    the error that the request ended with. Only `encoding` can be set.
+    """
+
+    record: dict[str, Any]
+    """The daemon's record."""
+    spooled: bytes | None = None
+    """The body, when it was too large for the record."""
+    _encoding: str | None = field(default=None, init=False, compare=False)
+
+    def __repr__(self) -> str:
+        # Without the record, which has the content and may have secrets.
+        answer = self.record.get("response")
+        return f"<Response [{answer['status']}]>" if answer else f"<Response {self.request_id}>"
+
+    @property
+    def request_id(self) -> str:
+        """The daemon's id of the request."""
+        return str(self.record["request"])
+
+    @property
+    def status_code(self) -> int:
+        """The status code."""
+        return int(self._answer["status"])
+
+    @property
+    def reason(self) -> str:
+        """The standard phrase of the status code; empty if it has none. The phrase of the server is not kept."""
+        return reason_phrase(self.status_code)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is below 400."""
+        return self.status_code < 400  # noqa: PLR2004, the first error status of RFC 9110
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is one of 200 to 299."""
+        return self.status_code // 100 == 2  # noqa: PLR2004, the class of RFC 9110
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether this is a redirect that was not followed: a status of 300 to 399 with the field `Location`."""
+        return self.status_code // 100 == 3 and "location" in self.headers  # noqa: PLR2004, the class of RFC 9110
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the status is 400 or above."""
+        return not self.ok
+
+    @property
+    def url(self) -> str:
+        """The URL that answered, after redirects."""
+        return str(self._answer["url"])
+
+    @property
+    def http_version(self) -> str:
+        """The protocol of the origin's answer, by its name in ALPN: "h2", "http/1.1" or "http/1.0"."""
+        return str(self._answer["http_version"])
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields of the answer."""
+        return Headers(self._answer["headers"])
+
+    @property
+    def cookies(self) -> Cookies:
+        """The jar of the request at its end, if it had the argument `cookies`; otherwise what this response sets."""
+        if (exported := self.record.get("cookies")) is not None:
+            return Cookies(exported)
+        return Cookies({"list": _cookies.set_by(self.url, self.headers.get_list("set-cookie"))})
+
+    @property
+    def cache(self) -> CacheOutcome | None:
+        """What the cache did; None if the session has no cache."""
+        record = self.record.get("cache")
+        return None if record is None else CacheOutcome(record)
+
+    @property
+    def content(self) -> bytes:
+        """The body. Decoded from the record, or read from `path`, at each access."""
+        if self.spooled is not None:
+            return self.spooled
+        content = body_content(self.record.get("body") or {})
+        if content is None and self.path is not None:
+            content = read_file(str(self.path))
+        return content or b""
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of `text`: the charset of Content-Type, or UTF-8. It can be set."""
+        return self._encoding or _charset(self.headers.get("content-type", ""))
+
+    @encoding.setter
+    def encoding(self, name: str | None) -> None:
+        if name is not None:
+            # Raises LookupError for one that does not exist.
+            name = codecs.lookup(name).name
+        self._encoding = name
+
+    @property
+    def text(self) -> str:
+        """The body as text, decoded by `encoding`; invalid bytes become U+FFFD."""
+        return self.content.decode(self.encoding, "replace")
+
+    def json(self, **options: Any) -> Any:
+        """Return the body parsed as JSON; raises ValueError if it is not JSON. Options are those of `json.loads`."""
+        body = self.record.get("body") or {}
+        return body["json"] if "json" in body and not options else json.loads(self.content, **options)
+
+    def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Iterate over the body in pieces of `chunk_size` bytes; without it in one piece."""
+        content = self.content
+        size = len(content) if chunk_size is None else chunk_size
+        if chunk_size is not None and chunk_size < 1:
+            raise ValueError(f"chunk_size: expected 1 or more, not {chunk_size}")
+        for start in range(0, len(content), size or 1):
+            yield content[start : start + size]
+
+    def iter_lines(self) -> Iterator[str]:
+        """Iterate over the lines of `text`, without their ends."""
+        yield from self.text.splitlines()
+
+    @property
+    def elapsed(self) -> timedelta:
+        """The time from the beginning of the first attempt to the end of the body."""
+        from datetime import timedelta  # noqa: PLC0415, few programs need it
+
+        if (metrics := self.record.get("metrics")) is None:
+            raise CarpoolError("the request has not finished, or nothing was sent")
+        return timedelta(microseconds=metrics["duration_us"])
+
+    @property
+    def history(self) -> list[Response]:
+        """The redirects that led to this response, in order, without bodies.
+
+        Each has `status_code`, `url` and `http_version`. Of its header fields the daemon keeps none: `headers` has
+        only `location`, with the URL that was requested next.
+        """
+        hops = self.metrics
+        found = []
+        for number, hop in enumerate(hops[:-1]):
+            if hop.get("status", 0) // 100 == 3:  # noqa: PLR2004, the class of RFC 9110
+                found.append(self._redirect(hop, hops[number + 1].get("url")))
+        return found
+
+    def _redirect(self, hop: dict[str, Any], location: str | None) -> Response:
+        answer = {
+            "status": hop["status"],
+            "http_version": hop.get("http_version", ""),
+            "url": hop.get("url", ""),
+            "headers": [] if location is None else [["location", location]],
+        }
+        record = {"request": self.request_id, "state": "finished", "outcome": {"ok": True}, "response": answer}
+        return Response({**record, "body": {"none": True}})
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The hops of the last attempt, each with its times in microseconds and sizes in bytes."""
+        attempts = self.attempts
+        return list(attempts[-1].get("metrics", [])) if attempts else []
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """All attempts; the last one has this answer."""
+        return list(self.record.get("attempts", []))
+
+    @property
+    def timeline(self) -> dict[str, Any] | None:
+        """The points in time of the request and the durations between them; only `Client.response` returns it."""
+        return self.record.get("timeline")
+
+    @property
+    def path(self) -> Path | None:
+        """The file that holds the body: a download's own, or one of the daemon's that stays as long as the request."""
+        file = (self.record.get("body") or {}).get("file")
+        return None if file is None else Path(file)
+
+    @property
+    def sha256(self) -> str | None:
+        """The body's SHA-256 in hexadecimal digits, if the request has `sha256`."""
+        return (self.record.get("body") or {}).get("sha256")
+
+    @property
+    def resume_data(self) -> str | None:
+        """The resume data of an incomplete download."""
+        return self.record.get("resume_data")
+
+    @property
+    def finished(self) -> bool:
+        """Whether the request is over; with `hold_for_headers` it may not be."""
+        return "outcome" in self.record
+
+    @property
+    def value(self) -> Any:
+        """The value of the serializer, of the first one if there are several; bytes and dates in their wire format.
+
+        None without a serializer, after a failure, and if it was too large for a message: then there is the body.
+        """
+        return (self.record.get("outcome") or {}).get("value")
+
+    @property
+    def values(self) -> list[Any]:
+        """The results of several serializers, in order: each has `serializer`, `ok`, and `value` or `error`."""
+        return list((self.record.get("outcome") or {}).get("values", []))
+
+    @property
+    def error(self) -> RequestError | None:
+        """The error of the request; None if it succeeded."""
+        return request_error(self.record) if self.record.get("outcome", {}).get("ok") is False else None
+
+    def raise_for_outcome(self) -> Response:
+        """Raise the error of the request; return the response if there is none."""
+        if error := self.error:
+            raise error
+        return self
+
+    def raise_for_status(self) -> Response:
+        """Raise HTTPStatusError if the status is 400 or above; otherwise return the response."""
+        if not self.ok:
+            raise HTTPStatusError(self)
+        return self
+
+    @property
+    def _answer(self) -> dict[str, Any]:
+        """The origin's answer in the record."""
+        answer: dict[str, Any] | None = self.record.get("response")
+        if answer is None:
+            self.raise_for_outcome()
+            raise CarpoolError("the origin has not answered yet")
+        return answer
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _names.missing("Response", name, type(self))
+
+
+def _charset(content_type: str) -> str:
+    for part in content_type.split(";")[1:]:
+        name, _, value = part.partition("=")
+        if name.strip().lower() == "charset":
+            try:
+                return codecs.lookup(value.strip().strip("\"'")).name
+            except LookupError:
+                break
+    return "utf-8"
+
+
+def reason_phrase(status: int) -> str:
+    """Return the standard phrase of a status code; empty if it has none."""
+    from http import HTTPStatus  # noqa: PLC0415, few programs need it
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
