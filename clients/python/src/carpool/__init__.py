@@ -3,6 +3,7 @@
 import importlib
 import typing
 
+from . import _names
 from ._cookies import Cookies
 from ._events import Event, HostReachability, Reachability
 from ._exceptions import (
@@ -33,6 +34,7 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
+from ._functions import delete, get, head, options, patch, post, put, request
 from ._inputs import (
     CacheOptions,
     CallbackOptions,
@@ -153,6 +155,14 @@ __all__ = [
     "URLRequest",
     "ValidateCall",
     "ValidationError",
+    "delete",
+    "get",
+    "head",
+    "options",
+    "patch",
+    "post",
+    "put",
+    "request",
 ]
 
 
@@ -190,5 +200,5 @@ _LATER = {
 def __getattr__(name: str) -> typing.Any:
     """Import asyncio and the callback classes on first use, because few programs need them."""
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _names.missing_in_module(__name__, name)
     return getattr(importlib.import_module(_LATER[name], __name__), name)

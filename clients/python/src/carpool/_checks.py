@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ._bodies import check_data
+from ._netrc import NetrcAuth
 
 _RENAMED: Final = {
     "content": "data",
-    "header": "headers",
     "multipart": "files",
     "parameters": "params",
     "query": "params",
@@ -70,8 +70,9 @@ def check_types(options: Mapping[str, Any]) -> None:
             check(name, value)
 
 
-def check_url(url: object) -> None:
-    """Raise TypeError if a URL is not text."""
+def check_target(method: object, url: object) -> None:
+    """Raise TypeError if a method or a URL is not text."""
+    _check_str("method", method)
     if not isinstance(url, str):
         raise TypeError(f"url: expected str, not {type(url).__name__}; pass str(url)")
 
@@ -140,6 +141,17 @@ def _check_verify(name: str, value: object) -> None:
         )
 
 
+def _check_auth(name: str, value: object) -> None:
+    if isinstance(value, NetrcAuth):
+        return
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(
+            f"{name}: expected a pair of user and password, a DigestAuth or a NetrcAuth, not {type(value).__name__}"
+        )
+    if not all(isinstance(part, str) for part in value):
+        raise TypeError(f"{name}: the user and the password are str")
+
+
 def _check_cert(name: str, value: object) -> None:
     paths = value if isinstance(value, (list, tuple)) else [value]
     for path in paths:
@@ -166,6 +178,7 @@ def _check_retry(name: str, value: object) -> None:
 
 _TYPES: Final[dict[str, Callable[[str, Any], object]]] = {
     "allow_redirects": _check_bool,
+    "auth": _check_auth,
     "base_url": _check_str,
     "cert": _check_cert,
     "data": lambda _, value: check_data(value),

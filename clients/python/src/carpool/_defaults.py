@@ -59,8 +59,8 @@ class Defaults:
         given = {name: value for name, value in options.items() if value is not None or name in {"timeout", "total"}}
         taken = {name for given_name in options for name in _GROUP_OF.get(given_name, ())}
         defaults = {name: value for name, value in self._others.items() if name not in taken}
-        if "connect_timeout_ms" in given and isinstance(defaults.get("timeout"), tuple):
-            defaults["timeout"] = (None, defaults["timeout"][1])
+        if "connect_timeout_ms" in given and isinstance(defaults.get("timeout"), (list, tuple)):
+            defaults["timeout"] = defaults["timeout"][1]
         return {"session": self.session, **defaults, **given}
 
     def headers(self, headers: Any) -> list[list[str]] | None:

@@ -1,4 +1,4 @@
-"""Names of attributes that a response does not have, and those to use."""
+"""Names of attributes that an object does not have, and those to use."""
 
 from __future__ import annotations
 
@@ -23,6 +23,32 @@ _MISSING: Final = {
     "raw": "use stream=True and iter_bytes",
     "request": "attempts[-1] has the request that was sent",
 }
+_CLASSES: Final = {
+    "BasicAuth": "auth=(user, password)",
+    "ConnectTimeout": "RequestTimeoutError",
+    "ConnectionError": "ConnectError",
+    "HTTPError": "HTTPStatusError for a status, CarpoolError for all errors",
+    "NetRCAuth": "NetrcAuth",
+    "ReadTimeout": "RequestTimeoutError",
+    "RequestException": "CarpoolError",
+    "SSLError": "CertificateError",
+    "Session": "Client",
+    "Timeout": "RequestTimeoutError for the error, timeout=(connect, read) for the limits",
+    "TimeoutException": "RequestTimeoutError",
+    "TransportError": "TransferError",
+    "stream": "get, post and the others with stream=True",
+}
+
+
+def missing_in_module(module: str, name: str) -> AttributeError:
+    """Return the error for a name that the package does not have, with the name to use."""
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(f"{text}: use {_CLASSES[name]}" if name in _CLASSES else text)
+
+
+def default_of_client(kind: str, name: str) -> AttributeError:
+    """Return the error for an argument of a client that is used as an attribute."""
+    return AttributeError(f"{kind} has no attribute {name!r}: pass {name}= to {kind}(), or to a request")
 
 
 def missing(kind: str, name: str, has: object) -> AttributeError:

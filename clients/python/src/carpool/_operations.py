@@ -48,7 +48,7 @@ def request_params(
     arguments for one parameter. Then nothing is sent.
     """
     _checks.check_names("a request", options, RequestOptions.__optional_keys__)
-    _checks.check_url(url)
+    _checks.check_target(method, url)
     _checks.check_types(options)
     given = defaults.options(options)
     values, is_encoded = given.pop("params", None), "encoding" in given
@@ -147,15 +147,9 @@ def auth_params(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:
     """Return `credential` for the argument `auth`."""
     if isinstance(auth, DigestAuth):
         return {"username": auth.username, "password": auth.password, "schemes": ["digest"]}
-    if not isinstance(auth, (tuple, list)):
-        raise TypeError(
-            "auth: expected a pair of user and password, a DigestAuth or a NetrcAuth, not " + type(auth).__name__
-        )
-    if len(auth) != 2:  # noqa: PLR2004, a pair
+    if not isinstance(auth, (tuple, list)) or len(auth) != 2:  # noqa: PLR2004, a pair
         raise ValueError("auth is a pair of user and password, a DigestAuth or a NetrcAuth")
     username, password = auth
-    if not isinstance(username, str) or not isinstance(password, str):
-        raise TypeError("auth: the user and the password are str")
     return {"username": username, "password": password, "schemes": ["basic"], "preemptive": True}
 
 

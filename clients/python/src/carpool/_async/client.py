@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import _names
 from .. import _operations as operations
-from .._defaults import Defaults
+from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import CarpoolError, ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress
@@ -73,6 +74,18 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     ) -> None:
         super().__init__(socket)
         self._defaults = Defaults(session, defaults)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in CLIENT_NAMES:
+                raise _names.default_of_client("AsyncClient", name)
+            raise _names.missing("AsyncClient", name, type(self))
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in CLIENT_NAMES:
+                raise _names.default_of_client("AsyncClient", name)
+            super().__setattr__(name, value)
 
     async def __aenter__(self) -> AsyncClient:
         return self
