@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,10 @@ import carpool
 import pytest
 from harness.daemon import CARPOOL, ROOT, environment
 from harness.waiting import PATIENCE_SECONDS
+from origins import everyday
+from origins.authority import Authority, Certificate
+from origins.mutual import MutualNginx
+from origins.proxies import Squid
 from origins.scripted import ScriptedOrigin
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "clients").rglob("README.md"), *(ROOT / "docs").rglob("*.md")])
@@ -42,13 +47,39 @@ def place(directory: Path) -> Iterator[dict[str, str]]:
     )
 
 
+@pytest.fixture
+def hosts(
+    directory: Path,
+    origin: ScriptedOrigin,
+    squid: Squid,
+    mutual: MutualNginx,
+    person: Certificate,
+    authority: Authority,
+) -> dict[str, str]:
+    """The servers of the pages about moving, and the files of their examples."""
+    for name, source in (("client.pem", person.chain), ("client.key", person.key), ("ca.pem", authority.ca_file)):
+        shutil.copy(source, directory / name)
+    for name in ("report.csv", "photo.png"):
+        (directory / name).write_text(name)
+    everyday.serve(origin)
+    return {
+        "https://secure.example.com": mutual.required,
+        "http://proxy.example.com:3128": f"http://127.0.0.1:{squid.plain}",
+    }
+
+
 @pytest.mark.parametrize("page", pages_with_examples(), ids=page_name)
-def test_examples_run(page: Path, place: dict[str, str], directory: Path, origin: ScriptedOrigin) -> None:
+def test_examples_run(
+    page: Path, place: dict[str, str], directory: Path, origin: ScriptedOrigin, request: pytest.FixtureRequest
+) -> None:
     """Each in its page's order and in one directory; example.com is an origin of this machine."""
+    hosts = request.getfixturevalue("hosts") if page.name.startswith("moving-") else {}
     for language, text in EXAMPLE.findall(page.read_text()):
         shell = ["bash", "-euo", "pipefail", "-c"]
         command = shell if language == "sh" else [sys.executable, "-W", "error", "-c"]
         code = text.replace("https://example.com", origin.url)
+        for host, url in hosts.items():
+            code = code.replace(host, url)
         done = subprocess.run(
             [*command, code],
             check=False,
@@ -59,6 +90,12 @@ def test_examples_run(page: Path, place: dict[str, str], directory: Path, origin
             timeout=PATIENCE_SECONDS,
         )
         assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_pages_about_moving_have_the_same_jobs() -> None:
+    jobs = [HEADING.findall((ROOT / f"docs/moving-from-{name}.md").read_text())[1:] for name in ("requests", "httpx")]
+    assert len(jobs[0]) > 20
+    assert jobs[0] == jobs[1]
 
 
 def anchors(page: Path) -> set[str]:
