@@ -292,6 +292,12 @@ def test_cookies_that_a_response_sets(client: carpool.Client, origin: ScriptedOr
     assert origin.requests[-1].values("Cookie") == ["far=3"]
 
 
+def test_methods_are_in_capitals(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    client.request("get", origin.url)
+    client.request("Mine", origin.url)
+    assert [came.method for came in origin.requests] == ["GET", "Mine"]
+
+
 # Earlier names
 
 
@@ -334,6 +340,26 @@ def test_stream_is_an_argument_too(client: carpool.Client, origin: ScriptedOrigi
     assert client.get(url, stream=False).content == b"ab\ncd"
     with client.stream("GET", url) as stream:
         assert stream.read() == b"ab\ncd"
+
+
+def test_a_stream_is_not_retried(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    url = origin.on("/", statuses(503, 200, body=b"a"))
+    with daemon.client(retry=2) as client:
+        with client.get(url, stream=True) as stream:
+            assert (stream.status_code, stream.read()) == (503, b"a")
+        with pytest.raises(ValueError, match="retry: a stream is not retried"):
+            client.get(url, stream=True, retry=1)
+    assert len(origin.requests) == 1
+
+
+def test_the_other_members_of_a_stream_are_those_of_its_head(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    with client.stream("GET", origin.url) as stream:
+        untyped: Any = stream
+        with pytest.raises(AttributeError, match=r"Stream has no attribute 'content': use read\(\)"):
+            _ = untyped.content
+        with pytest.raises(AttributeError, match=r"no attribute 'http_version': use head\.http_version"):
+            _ = untyped.http_version
+        assert stream.head.http_version == "http/1.1"
 
 
 def test_stream_is_an_argument_of_the_asynchronous_client(daemon: Daemon, origin: ScriptedOrigin) -> None:

@@ -51,6 +51,15 @@ def default_of_client(kind: str, name: str) -> AttributeError:
     return AttributeError(f"{kind} has no attribute {name!r}: pass {name}= to {kind}(), or to a request")
 
 
+def missing_in_stream(kind: str, name: str, has: object, response: object) -> AttributeError:
+    """Return the error for an attribute that a stream does not have."""
+    if name in {"content", "text", "json"}:
+        return AttributeError(f"{kind} has no attribute {name!r}: use read(), or one of the iterators")
+    if hasattr(response, name):
+        return AttributeError(f"{kind} has no attribute {name!r}: use head.{name}")
+    return missing(kind, name, has)
+
+
 def missing(kind: str, name: str, has: object) -> AttributeError:
     """Return the error for an attribute that does not exist, with the name to use."""
     text = f"{kind} has no attribute {name!r}"

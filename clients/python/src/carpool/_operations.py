@@ -38,6 +38,10 @@ MAX_MS: Final = 2_592_000_000
 MAX_POLL_MS: Final = 60_000
 
 
+# The names that requests and httpx write in capitals too; any other name is sent as it is.
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
 def request_params(
     method: str, url: str, options: RequestOptions, defaults: Defaults
 ) -> tuple[dict[str, Any], list[Large]]:
@@ -51,6 +55,7 @@ def request_params(
     _checks.check_target(method, url)
     _checks.check_types(options)
     given = defaults.options(options)
+    method = method.upper() if method.upper() in _METHODS else method
     values, is_encoded = given.pop("params", None), "encoding" in given
     params: dict[str, Any] = {"url": defaults.url(url, values, is_encoded=is_encoded), "method": method}
     if is_encoded and values is not None:
@@ -236,6 +241,19 @@ def is_streamed(options: RequestOptions) -> bool:
     if is_streamed and options.get("hold_for_headers"):
         raise ValueError("a call that waits for the head cannot stream data: pass text, bytes or the path of a file")
     return is_streamed
+
+
+def stream_options(options: RequestOptions) -> RequestOptions:
+    """Return the options of a request whose body is read while it arrives.
+
+    Raises ValueError with `data` that is read while it is sent, and with `retry`: the reader would get the bodies of
+    two attempts, one after the other. A default `retry` of the client does not apply.
+    """
+    if options.get("retry"):
+        raise ValueError("retry: a stream is not retried, because its head has been returned: remove retry or stream")
+    given = {**options, "kind": "stream", "hold_for_headers": True, "retry": None}
+    is_streamed(cast("RequestOptions", given))
+    return cast("RequestOptions", given)
 
 
 def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:

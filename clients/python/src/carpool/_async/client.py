@@ -190,9 +190,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
     async def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> AsyncStream:
         """Make a request whose body is read while it arrives."""
-        given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
-        operations.is_streamed(given)
-        record = await self._make("request.perform", method, url, given)
+        record = await self._make("request.perform", method, url, operations.stream_options(options))
         stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
         try:
             await self.resume(stream.request_id)

@@ -44,7 +44,7 @@ class AsyncStream:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise _names.missing("AsyncStream", name, type(self))
+            raise _names.missing_in_stream("AsyncStream", name, type(self), Response)
 
     @property
     def request_id(self) -> str:

@@ -191,9 +191,7 @@ class Client(Observer, Verbs):
 
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
         """Make a request whose body is read while it arrives."""
-        given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
-        operations.is_streamed(given)
-        record = self._make("request.perform", method, url, given)
+        record = self._make("request.perform", method, url, operations.stream_options(options))
         stream = Stream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
         try:
             self.resume(stream.request_id)

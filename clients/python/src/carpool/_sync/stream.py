@@ -45,7 +45,7 @@ class Stream:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise _names.missing("Stream", name, type(self))
+            raise _names.missing_in_stream("Stream", name, type(self), Response)
 
     @property
     def request_id(self) -> str:
