@@ -89,6 +89,19 @@ def test_the_record_is_told_by_names() -> None:
     assert answer.raise_for_status() is answer
 
 
+def test_the_history_has_no_other_hops() -> None:
+    hops = [{"url": "http://a/", "status": status, "end_us": 1} for status in (401, 304, 308, 200)]
+    [hop] = Response(record(attempts=[{"metrics": hops}])).history
+    assert (hop.status_code, hop.url, hop.headers["location"]) == (308, "http://a/", "http://a/")
+
+
+def test_the_elapsed_time_is_that_of_what_was_sent() -> None:
+    assert Response(record(metrics={"duration_us": 1500})).elapsed.total_seconds() == 0.0015
+    assert Response(record(metrics=None)).elapsed.total_seconds() == 0
+    with pytest.raises(carpool.CarpoolError, match="has not finished"):
+        _ = Response({"request": "r_1", "state": "resumed", "finished": False}).elapsed
+
+
 def test_what_the_cache_did_is_told() -> None:
     assert response().cache is None
     hit = Response(record(cache={"status": "hit", "reason": "fresh", "age_ms": 500, "ttl_ms": -1500, "stored": False}))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from . import _cookies, _names
 from ._cookies import Cookies
@@ -16,6 +16,10 @@ from ._models import CacheOutcome, Headers, body_content, read_file
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+
+# The statuses of redirects that the daemon follows.
+_FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(slots=True, repr=False)
@@ -147,12 +151,12 @@ class Response:
 
     @property
     def elapsed(self) -> timedelta:
-        """The time from the beginning of the first attempt to the end of the body."""
+        """The time from the beginning of the first attempt to the end of the body; 0 if nothing was sent."""
         from datetime import timedelta  # noqa: PLC0415, few programs need it
 
-        if (metrics := self.record.get("metrics")) is None:
-            raise CarpoolError("the request has not finished, or nothing was sent")
-        return timedelta(microseconds=metrics["duration_us"])
+        if not self.finished:
+            raise CarpoolError("the request has not finished")
+        return timedelta(microseconds=(self.record.get("metrics") or {}).get("duration_us", 0))
 
     @property
     def history(self) -> list[Response]:
@@ -164,7 +168,7 @@ class Response:
         hops = self.metrics
         found = []
         for number, hop in enumerate(hops[:-1]):
-            if hop.get("status", 0) // 100 == 3:  # noqa: PLR2004, the class of RFC 9110
+            if hop.get("status") in _FOLLOWED:
                 found.append(self._redirect(hop, hops[number + 1].get("url")))
         return found
 
