@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
@@ -115,3 +119,64 @@ def test_a_timeout_is_a_timeout_error_too() -> None:
 def test_the_tree_in_the_docstring_is_the_tree() -> None:
     classes = [value for value in vars(_exceptions).values() if inspect.isclass(value) and issubclass(value, Exception)]
     assert {name for name in classes if name.__name__ not in (_exceptions.__doc__ or "")} == set()
+
+
+FAILURE = {
+    "name": "request_retry_failed",
+    "message": "no",
+    "retryable": True,
+    "hint": "wait",
+    "data": {"details": {"retry_error": {"name": "callback_failed", "message": "why"}}},
+    "details": {"retry_error": {"name": "callback_failed", "message": "why"}},
+}
+RESPONSE = carpool.Response(
+    {
+        "request": "r_1",
+        "state": "finished",
+        "response": {"status": 404, "url": "http://a/", "headers": [["A", "1"]]},
+        "attempts": [{"request": {"method": "GET", "url": "http://a/"}}],
+        "body": {"text": "no", "size_bytes": 2},
+    },
+    b"no",
+)
+
+
+def example(kind: type[Exception]) -> Exception:
+    """An exception of a class, as this package makes it."""
+    if kind is carpool.HTTPStatusError:
+        return carpool.HTTPStatusError(RESPONSE)
+    if issubclass(kind, carpool.RequestError):
+        return kind("request_retry_failed", "no", {"request": "r_1", "resume_data": "t"}, FAILURE)
+    if issubclass(kind, carpool.RPCError):
+        return kind(1101, "no", {"name": "request.not_found", "retryable": True, "hint": "look"})
+    return kind("no", 2)
+
+
+KINDS = [kind for _, kind in inspect.getmembers(_exceptions, inspect.isclass) if issubclass(kind, Exception)]
+
+
+def pickled(error: Exception) -> Any:
+    return pickle.loads(pickle.dumps(error))
+
+
+@pytest.mark.parametrize("again", [pickled, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_exception_keeps_its_attributes_when_it_is_pickled_or_copied(kind: type[Exception], again: Any) -> None:
+    error = example(kind)
+    found: Any = again(error)
+    assert type(found) is kind
+    assert (str(found), found.args, vars(found)) == (str(error), error.args, vars(error))
+    assert repr(found.__cause__) == repr(error.__cause__)
+    if isinstance(error, carpool.RequestError) and not isinstance(error, carpool.HTTPStatusError):
+        assert isinstance(found.__cause__, carpool.RequestError)
+        assert (found.request_id, found.retryable, found.hint) == ("r_1", True, "wait")
+
+
+def test_an_exception_that_crosses_processes_in_a_pool_is_raised_there() -> None:
+    with pytest.raises(carpool.ObjectError) as caught, ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        pool.submit(raise_one).result(30)
+    assert (caught.value.code, caught.value.name) == (1101, "request.not_found")
+
+
+def raise_one() -> None:
+    raise example(carpool.ObjectError)

@@ -4,6 +4,7 @@ CarpoolError
 ├── DaemonUnreachableError      no daemon, or it could not be started
 │   └── ConnectionLostError     it disconnected during a call
 ├── ProtocolError               what answers on the socket is not carpoold
+├── ForkedError                 an object of the parent process was used after os.fork()
 ├── RPCError                    the daemon refused the call
 │   ├── MethodNotFoundError
 │   ├── InvalidParamsError
@@ -38,7 +39,24 @@ if TYPE_CHECKING:
 
 
 class CarpoolError(Exception):
-    """The base class of the exceptions of this package."""
+    """The base class of the exceptions of this package. They can be pickled and copied."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default calls the class with `args`, which most of these classes do not take.
+        cause = self.__cause__ if isinstance(self.__cause__, CarpoolError) else None
+        return _restored, (type(self), self.args, self.__dict__, cause)
+
+
+def _restored(
+    kind: type[CarpoolError], args: tuple[Any, ...], attributes: dict[str, Any], cause: CarpoolError | None
+) -> CarpoolError:
+    """Return an exception with the attributes of a pickled or copied one."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    if cause is not None:
+        error.__cause__ = cause
+    return error
 
 
 class DaemonUnreachableError(CarpoolError):
@@ -51,6 +69,10 @@ class ConnectionLostError(DaemonUnreachableError):
 
 class ProtocolError(CarpoolError):
     """The peer does not speak carpoold's protocol."""
+
+
+class ForkedError(CarpoolError):
+    """The object belongs to the parent process: after os.fork() the child makes its own."""
 
 
 class RPCError(CarpoolError):
