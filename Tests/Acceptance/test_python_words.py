@@ -243,7 +243,7 @@ def test_what_a_response_has(client: carpool.Client, origin: ScriptedOrigin) -> 
     assert list(response.iter_bytes()) == ["é\nb".encode()]
     assert timedelta() < response.elapsed < timedelta(seconds=PATIENCE_SECONDS)
     assert dict(response.cookies) == {"sid": "1"}
-    assert repr(response) == "<Response [404]>"
+    assert repr(response).startswith("<Response 404 ")
     with pytest.raises(carpool.HTTPStatusError, match="answered 404"):
         response.raise_for_status()
 

@@ -149,3 +149,19 @@ def test_an_error_status_is_raised_when_asked_for() -> None:
     with pytest.raises(carpool.HTTPStatusError, match="answered 404") as caught:
         answer.raise_for_status()
     assert caught.value.response is answer
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({}, "<Response 200 https://a.example/>"),
+        (
+            {"body": {"text": "x" * 9000, "size_bytes": 9000}, "attempts": [{"request": {"method": "GET"}}]},
+            "<Response 200 GET https://a.example/ 9000 bytes>",
+        ),
+        ({"response": None, "state": "cancelled"}, "<Response r_1 cancelled>"),
+        ({"attempts": []}, "<Response 200 https://a.example/>"),
+    ],
+)
+def test_the_repr_of_a_response_is_one_short_line(members: dict[str, Any], expected: str) -> None:
+    assert repr(carpool.Response(record(**members))) == expected

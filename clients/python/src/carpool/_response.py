@@ -38,8 +38,14 @@ class Response:
 
     def __repr__(self) -> str:
         # Without the record, which has the content and may have secrets.
-        answer = self.record.get("response")
-        return f"<Response [{answer['status']}]>" if answer else f"<Response {self.request_id}>"
+        head = self.record.get("response")
+        if head is None:
+            return f"<Response {self.record.get('request')} {self.record.get('state')}>"
+        attempts = self.record.get("attempts") or [{}]
+        method = (attempts[-1].get("request") or {}).get("method", "")
+        size = (self.record.get("body") or {}).get("size_bytes")
+        parts = (str(head.get("status")), method, head.get("url"), None if size is None else f"{size} bytes")
+        return f"<Response {' '.join(part for part in parts if part)}>"
 
     @property
     def request_id(self) -> str:
