@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +107,98 @@ def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch:
         connection, _ = listener.accept()
         assert connection.recv(1) == b"", "nothing was sent to it"
         connection.close()
+
+
+def belongs_to(uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the kernel name another user as the listener, which only root can start in fact."""
+    monkeypatch.setattr("carpool._socket.struct.unpack", lambda _, __: (1, uid, uid))
+
+
+@pytest.mark.parametrize(("mode", "owner"), [(0o777, 4711), (0o770, 4711), (0o1777, 0)])
+def test_a_listener_of_another_user_behind_a_named_socket_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, owner: int
+) -> None:
+    """Where others can replace the socket, its name says nothing about who listens."""
+    directory(tmp_path / "open", mode, owner, monkeypatch)
+    with listen(tmp_path / "open" / "s") as listener:
+        belongs_to(4711, monkeypatch)
+        with pytest.raises(carpool.DaemonUnreachableError, match=rf"uid 4711, and this program to uid {os.geteuid()}"):
+            _socket.connect(tmp_path / "open" / "s")
+        connection, _ = listener.accept()
+        assert connection.recv(1) == b"", "nothing was sent to it"
+        connection.close()
+
+
+@pytest.mark.parametrize("owner", [0, 4711])
+def test_the_daemon_of_a_service_is_used_where_only_it_can_listen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int
+) -> None:
+    directory(tmp_path / "service", 0o755, owner, monkeypatch)
+    with listen(tmp_path / "service" / "s"):
+        belongs_to(4711, monkeypatch)
+        _socket.connect(tmp_path / "service" / "s").close()
+        belongs_to(4712, monkeypatch)
+        if owner != 0:
+            with pytest.raises(carpool.DaemonUnreachableError, match="uid 4712"):
+                _socket.connect(tmp_path / "service" / "s")
+        belongs_to(0, monkeypatch)
+        _socket.connect(tmp_path / "service" / "s").close()
+
+
+def directory(path: Path, mode: int, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a directory that belongs to a user, as far as stat(2) says."""
+    path.mkdir()
+    path.chmod(mode)
+    real = os.stat
+
+    def stat(name: Any, **arguments: Any) -> os.stat_result:
+        found = real(name, **arguments)
+        if str(name) != str(path):
+            return found
+        return os.stat_result((found.st_mode, found.st_ino, found.st_dev, found.st_nlink, owner, owner, 0, 0, 0, 0))
+
+    monkeypatch.setattr(os, "stat", stat)
+
+
+def test_a_daemon_that_accepts_nothing_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_socket, "CONNECT_SECONDS", 1)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, contextlib.ExitStack() as opened:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(0)
+
+        def fill() -> None:
+            for _ in range(10):
+                opened.enter_context(_socket.connect(tmp_path / "s"))
+
+        with pytest.raises(carpool.DaemonUnreachableError, match="does not accept connections"):
+            fill()
+
+
+@pytest.mark.parametrize("waits", ["for its patience", "for the process in the lock"])
+def test_the_next_daemon_of_a_named_socket_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: str
+) -> None:
+    has_failed = threading.Event()
+    real = _socket._connect_to
+
+    def once(path: str) -> socket.socket:
+        try:
+            return real(path)
+        except carpool.DaemonUnreachableError:
+            has_failed.set()
+            raise
+
+    monkeypatch.setattr(_socket, "_connect_to", once)
+    path = tmp_path / "s"
+    is_locked = waits == "for the process in the lock"
+    Path(f"{path}.lock").write_text(f"{os.getpid() if is_locked else 999_999_999}\n{path}\n")
+    with contextlib.ExitStack() as opened, ThreadPoolExecutor(1) as threads:
+        connecting = threads.submit(_socket.connect, path, patience=0.0 if is_locked else 20.0)
+        assert has_failed.wait(20)
+        opened.enter_context(listen(path))
+        opened.enter_context(connecting.result(20))
 
 
 def test_a_name_is_sent_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

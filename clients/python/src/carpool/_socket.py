@@ -16,12 +16,15 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
+from . import _waiting
 from ._exceptions import DaemonUnreachableError
 
 # sockaddr_un.sun_path has 108 bytes, the last one a NUL.
 MAX_PATH_BYTES: Final = 107
 # The timeout of a start; a daemon that fails reports it within a second.
 START_SECONDS: Final = 10.0
+# The timeout of one connect(2), which waits only while the backlog of the daemon is full.
+CONNECT_SECONDS: Final = 10
 # If the started daemon ended because another one holds the lock, that one listens within this time.
 RACE_SECONDS: Final = 2.0
 # The maximum length of a status line: a sentence with one or two paths.
@@ -34,13 +37,16 @@ _INHERITED_PREFIXES: Final = ("XDG_", "CARPOOL_")
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
-def connect(explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True) -> socket.socket:
+def connect(
+    explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True, patience: float = 0.0
+) -> socket.socket:
     """Return a connected socket; starts the daemon if none answers and no socket was named explicitly.
 
-    Raises DaemonUnreachableError, and ValueError if CARPOOL_CLIENT is no name.
+    The next daemon of a socket that was named is waited for, for `patience` seconds. Raises DaemonUnreachableError, and
+    ValueError if CARPOOL_CLIENT is no name.
     """
     introduction = _introduction()
-    connection = _connect(explicit, may_start)
+    connection = _connect(explicit, may_start, patience)
     if introduction:
         try:
             connection.sendall(introduction)
@@ -61,9 +67,10 @@ def _introduction() -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def _connect(explicit: str | os.PathLike[str] | None, may_start: bool) -> socket.socket:
+def _connect(explicit: str | os.PathLike[str] | None, may_start: bool, patience: float) -> socket.socket:
     if named := (os.fspath(explicit) if explicit is not None else os.environ.get("CARPOOL_SOCKET")):
-        return _connect_to(_checked(os.path.abspath(named)))  # noqa: PTH100, resolve() would follow links
+        path = _checked(os.path.abspath(named))  # noqa: PTH100, resolve() would follow links
+        return _checked_peer(_connect_within(path, patience), path, is_named=True)
     for path in _candidates():
         with contextlib.suppress(DaemonUnreachableError):
             return _checked_peer(_connect_to(path), path)
@@ -135,27 +142,60 @@ def _candidates() -> Iterator[str]:
 
 def _connect_to(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # A daemon that is stopped does not accept, and when its backlog is full connect() waits.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", CONNECT_SECONDS, 0))
     try:
         connection.connect(path)
     except OSError as error:
         connection.close()
-        raise DaemonUnreachableError(f"cannot connect to {path}: {error.strerror}; is carpoold running?") from error
+        reason = "it does not accept connections" if isinstance(error, BlockingIOError) else error.strerror
+        raise DaemonUnreachableError(f"cannot connect to {path}: {reason}; is carpoold running?") from error
     return connection
 
 
-def _checked_peer(connection: socket.socket, path: str) -> socket.socket:
-    """Refuse a listener of another user: without a runtime directory the path may lie where others can write.
+def _connect_within(path: str, patience: float) -> socket.socket:
+    """Connect to a named socket, or to the next daemon that listens there."""
+    if patience <= 0 and _waiting.lock_is_held(path):
+        patience = _waiting.SILENCE_SECONDS
+    end, pause = time.monotonic() + patience, _waiting.FIRST_PAUSE
+    while True:
+        try:
+            return _connect_to(path)
+        except DaemonUnreachableError:
+            if time.monotonic() + pause > end:
+                raise
+        time.sleep(pause)
+        pause = _waiting.longer(pause)
 
-    Nothing has been sent yet. A socket that the user names is trusted.
+
+def _checked_peer(connection: socket.socket, path: str, *, is_named: bool = False) -> socket.socket:
+    """Refuse a listener of another user, before anything is sent.
+
+    Without a runtime directory the path may lie where others can write. Behind a socket that the user names there may
+    also be a service's own user, if nobody else can replace the socket.
     """
     size = struct.calcsize("iII")
     _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    if uid not in (0, os.geteuid()):
-        connection.close()
-        raise DaemonUnreachableError(
-            f"the daemon at {path} belongs to uid {uid}; if you trust it, set CARPOOL_SOCKET to this path"
-        )
-    return connection
+    if uid in (0, os.geteuid()) or (is_named and _is_controlled_by(os.path.dirname(path), uid)):  # noqa: PTH120
+        return connection
+    connection.close()
+    advice = (
+        "its directory must be one that only this user and root can write"
+        if is_named
+        else "if you trust it, set CARPOOL_SOCKET to this path"
+    )
+    raise DaemonUnreachableError(
+        f"the daemon at {path} belongs to uid {uid}, and this program to uid {os.geteuid()}: {advice}"
+    )
+
+
+def _is_controlled_by(directory: str, uid: int) -> bool:
+    """Whether only this user and root can replace the files of a directory."""
+    try:
+        found = os.stat(directory)  # noqa: PTH116
+    except OSError:
+        return False
+    return found.st_uid in (0, uid) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _connect_to_any(seconds: float) -> socket.socket:
