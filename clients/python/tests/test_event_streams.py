@@ -11,7 +11,7 @@ import pytest
 from both_clients import Asynchronous, Blocking, Connect, Start
 
 import carpool
-from carpool import _channel_async
+from carpool import _link_async
 from carpool._events import event_params, initial_events
 
 
@@ -120,7 +120,7 @@ def test_a_feed_reads_little_ahead(start: Start) -> None:
     client.close()
     assert cursors == [f"a.{number}" for number in range(1, many + 1)]
     # asyncio reads 256 KiB at a time, of which a line takes some 100 bytes.
-    assert most < _channel_async.MAX_AHEAD + 4_000
+    assert most < _link_async.MAX_AHEAD + 4_000
 
 
 def test_seconds_become_milliseconds_and_none_is_left_out() -> None:

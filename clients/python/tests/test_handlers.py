@@ -216,7 +216,7 @@ def test_an_asynchronous_handler_may_close_its_client(start: Start) -> None:
 
 
 def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carpool._channel_async.MAX_QUESTIONS", 2)
+    monkeypatch.setattr("carpool._link_async.MAX_QUESTIONS", 2)
     assert _handlers.MAX_QUESTIONS == 256
     daemon = Asking(*(question("adapt", number) for number in range(3)))
 

@@ -15,7 +15,7 @@ SUBSTITUTIONS = [
     (r"The asyncio client\.", "The blocking client."),
     (
         r"for one event loop: any number of its tasks may use it at the same time\.",
-        "for one thread: make one client for each thread.",
+        "for any number of threads: each has a connection.",
     ),
     (
         r"The name is sent to the daemon at once, and again on each new connection\.",

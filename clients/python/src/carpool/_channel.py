@@ -1,28 +1,31 @@
-"""The blocking channel: one socket, and one thread that calls, answers and waits on it."""
+"""The blocking channel: a connection for each thread, which calls, answers and waits on it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import select
-import socket
 import time
+from _thread import _local
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from . import _socket
-from ._exceptions import ConnectionLostError, rpc_error
+from . import _fork, _socket, _waiting
+from ._exceptions import AccessError, CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
 from ._handlers import MAX_QUESTIONS, Callbacks
+from ._link import Link
 from ._models import read_file
 from ._operations import pieces
-from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
+from ._rpc import Failure, NeedData, Notification, Question
 
 # The maximum number of unread notifications. Beyond it the queue is replaced by one `lagged` event, as the daemon
 # does: knowing that events are missing is worth more than old events.
 MAX_NOTIFICATIONS: Final = 10_000
-# The daemon's lines stay under this size, so one read is nearly always one message.
-READ_BYTES: Final = 65_536
+# A message of this size is written and read at once: if the daemon has closed the connection with unread bytes, and
+# this message was the last, it was not read.
+MAX_ATOMIC_BYTES: Final = 16_384
+# The connections that are kept of threads that have ended.
+MAX_IDLE: Final = 16
 # A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
 # callback waits, because handlers that cause each other's callbacks would exhaust the stack.
 MAX_NESTED: Final = 8
@@ -40,52 +43,53 @@ def keep(queue: deque[Notification], notification: Notification) -> None:
     queue.append(notification)
 
 
-class _Link:
-    """One connection. A handler that loses it and calls again makes a new one; this one stays closed."""
+class _Pool:
+    """The connections of all threads, and those of threads that have ended."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.socket = connection
-        self.rpc = RPCConnection()
-        self.waiting: set[int] = set()
-        self.answers: dict[int, Result | Failure] = {}
-        self.questions: deque[Question] = deque()
-        self.nested = 0
-        self.announced: list[str] = []
-        self.is_bound = False
-        self.is_unsent = False
+    def __init__(self) -> None:
+        self.links: set[Link] = set()
+        self.idle: list[Link] = []
 
-    def can_be_replaced(self) -> bool:
-        """Whether the connection can be replaced without losing notifications or leases."""
-        return not self.waiting and not self.is_bound
+    def release(self, link: Link) -> None:
+        """Keep the connection of a thread that has ended for another one, unless something belongs to it."""
+        is_reusable = link.can_be_replaced() and not link.announced and len(self.idle) < MAX_IDLE
+        if is_reusable and link in self.links:
+            self.idle.append(link)
+        else:
+            self.links.discard(link)
+            link.close()
 
-    def has_ended(self) -> bool:
-        """Whether the daemon has closed it, for example at a restart."""
-        state = select.poll()
-        state.register(self.socket, 0)
-        return bool(state.poll(0))
+    def reused(self) -> Link | None:
+        """Return the connection of a thread that has ended; None if there is none."""
+        while self.idle:
+            with contextlib.suppress(IndexError):  # another thread was faster
+                link = self.idle.pop()
+                if not link.has_ended():
+                    return link
+                self.links.discard(link)
+                link.close()
+        return None
 
-    def receive(self, deadline: float | None) -> bool:
-        """Handle the next message; return False at the deadline."""
-        if deadline is not None:
-            readable = select.poll()
-            readable.register(self.socket, select.POLLIN)
-            if not readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                return False
-        self.rpc.receive_data(self.socket.recv(READ_BYTES))
-        return True
 
-    def settle(self, answer: Result | Failure) -> None:
-        """Store an answer for its call; raises an error answer without an id, because no call waits for it."""
-        if answer.id in self.waiting:
-            self.answers[answer.id] = answer
-        elif isinstance(answer, Failure) and answer.id is None:
-            if not self.waiting:
-                raise rpc_error(answer.error)
-            self.answers[max(self.waiting)] = answer
+class _Seat:
+    """The connection of one thread, with its unread notifications. The thread's end releases it."""
+
+    def __init__(self, pool: _Pool) -> None:
+        self.link: Link | None = None
+        self.notifications: deque[Notification] = deque()
+        self.is_declaring = False
+        self._pool = pool
+
+    def __del__(self) -> None:
+        if self.link is not None:
+            self._pool.release(self.link)
 
 
 class Channel:
-    """A connection that is made at the first call, and again at the next call after it was lost."""
+    """One connection for each thread, made at its first call, and again at the next call after it was lost.
+
+    The connection of a thread that has ended is used by the next new thread.
+    """
 
     may_start: bool
     """Whether a daemon is started where there is none."""
@@ -93,33 +97,83 @@ class Channel:
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.may_start = True
         self._path = path
-        self._link: _Link | None = None
-        self._notifications: deque[Notification] = deque()
         self._callbacks = Callbacks(allow_async=False)
+        self._was_connected = False
+        self._begin()
+        _fork.add(self)
+
+    def _begin(self) -> None:
+        """Begin without connections."""
+        self._local = _local()
+        self._pool = _Pool()
+        self._declared: Link | None = None
+        self._serving: list[Link] = []
+
+    def abandon(self) -> None:
+        """Close the descriptors of the parent's connections."""
+        links = list(self._pool.links)
+        self._pool.links.clear()
+        self._begin()
+        for link in links:
+            # Not close(): a thread that the child does not have may hold its lock.
+            link.socket.close()
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError.
 
-        A call that the daemon cannot have received, because it had ended before, is made to the next one.
+        A call that the daemon cannot have read, because it had ended before, is made to the next one. So is one that a
+        daemon has refused because it ends.
         """
-        link = self._link
-        if link is None or not link.can_be_replaced():
-            return self._ask(self._connected(), method, params)
-        if not link.has_ended():
+        try:
+            return self._call(method, params)
+        except AccessError as error:
+            if error.name != "draining":
+                raise
+        end, pause = time.monotonic() + _waiting.silence(params), _waiting.FIRST_PAUSE
+        while True:
+            time.sleep(pause)
+            pause = _waiting.longer(pause)
+            link = self._seat.link
+            if link is not None and link.can_be_replaced():
+                self._drop(link)
+            try:
+                return self._call(method, params)
+            except AccessError as error:
+                if error.name != "draining" or time.monotonic() + pause > end:
+                    raise
+
+    def _call(self, method: str, params: dict[str, Any]) -> Any:
+        silence = _waiting.silence(params)
+        link = self._seat.link
+        if link is not None and not link.can_be_replaced():
+            return self._ask(link, method, params)
+        if link is not None and link.has_ended():
+            self._drop(link)
+        end = None
+        while True:
+            link = self._connected(silence)
             try:
                 return self._ask(link, method, params)
             except ConnectionLostError:
-                if not link.is_unsent:
+                end = end or time.monotonic() + silence
+                if not link.is_unsent or time.monotonic() > end:
                     raise
-        self._drop(link)
-        return self._ask(self._connected(), method, params)
+            time.sleep(_waiting.FIRST_PAUSE)
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification, which has no answer. Without a connection there is nobody to be told."""
+        link = self._seat.link
+        if link is not None:
+            with contextlib.suppress(DaemonUnreachableError), self._in_step(link, ""):
+                link.send(link.rpc.send_notification(method, params), 0.0)
 
     def notification(self, timeout: float | None) -> Notification | None:
         """Return the next notification; None after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        if not self._notifications:
-            self._advance_until(deadline, lambda: len(self._notifications) > 0)
-        return self._notifications.popleft() if self._notifications else None
+        unread = self._seat.notifications
+        if not unread:
+            self._advance_until(deadline, lambda: len(unread) > 0)
+        return unread.popleft() if unread else None
 
     def feed(self) -> Channel:
         """Return another channel to the same daemon, for events: they are read on demand."""
@@ -132,21 +186,57 @@ class Channel:
 
     def serve(self, timeout: float | None) -> None:
         """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
-        self._advance_until(None if timeout is None else time.monotonic() + timeout, lambda: False)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        seat = self._seat
+        seat.is_declaring = True
+        if (link := seat.link) is not None and link is not self._declared and link.can_be_replaced():
+            # The daemon calls the newest connection that has declared a name.
+            self._drop(link)
+        link = self._connected()
+        self._serving.append(link)
+        try:
+            self._announce(link)
+            self._advance_until(deadline, lambda: False)
+        finally:
+            self._serving.remove(link)
 
     def register(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> None:
-        """Replace the handlers of a name, and send the names to the daemon if they have changed."""
+        """Replace the handlers of a name, and send the names to the daemon if they have changed.
+
+        They are declared by the threads that serve, and without such a thread by this one.
+        """
         undo = self._callbacks.replace(name, handlers)
         try:
-            self._announce(self._connected())
+            others = [link for link in self._serving if link is not self._seat.link]
+            if others:
+                self._declare_for(others)
+            else:
+                self._seat.is_declaring = True
+                self._announce(self._connected())
         except BaseException:
             undo()
             raise
 
+    def _declare_for(self, others: list[Link]) -> None:
+        """Declare the names on the connections of threads that serve, after the daemon has accepted them here."""
+        link, names = self._connected(), self._callbacks.names
+        self._ask(link, "client.hello", {"callbacks": names})
+        self._ask(link, "client.hello", {"callbacks": []})
+        self._seat.is_declaring = False
+        link.announced = []
+        for other in others:
+            other.announced = names
+            # It has no answer, which the thread of that connection would receive.
+            other.send(other.rpc.send_notification("client.hello", {"callbacks": names}))
+
     def close(self) -> None:
-        """End the connection. Its calls and its subscriptions end with it."""
-        if self._link is not None:
-            self._drop(self._link)
+        """End the connections of all threads. Their calls and their subscriptions end with them."""
+        seat = self._seat
+        for link in list(self._pool.links):
+            if link is seat.link or link in self._pool.idle:
+                self._drop(link)
+            else:
+                link.interrupt()
 
     @staticmethod
     def read_file(path: str) -> bytes | None:
@@ -158,51 +248,86 @@ class Channel:
         """Split a streamed body into pieces that fit a message."""
         return pieces(data)
 
-    def _connected(self) -> _Link:
-        if self._link is None:
-            link = _Link(_socket.connect(self._path, may_start=self.may_start))
-            self._link = link
+    @property
+    def _seat(self) -> _Seat:
+        """The seat of this thread."""
+        try:
+            seat: _Seat = self._local.seat
+        except AttributeError:
+            seat = self._local.seat = _Seat(self._pool)
+        return seat
+
+    @property
+    def _link(self) -> Link | None:
+        """The connection of this thread."""
+        return self._seat.link
+
+    def _connected(self, patience: float = 0.0) -> Link:
+        seat = self._seat
+        if seat.link is None:
+            # The daemon calls the newest connection that has declared a name.
+            seat.link = (None if seat.is_declaring else self._pool.reused()) or self._made(patience)
             try:
-                self._announce(link)
+                self._announce(seat.link)
             except BaseException:
                 # Without the names the daemon would not call.
-                self._drop(link)
+                self._drop(seat.link)
                 raise
-        return self._link
+        return seat.link
 
-    def _announce(self, link: _Link) -> None:
+    def _made(self, patience: float) -> Link:
+        # A daemon that was there before is probably being restarted.
+        wait = patience if self._was_connected and self.may_start else 0.0
+        link = Link(_socket.connect(self._path, may_start=self.may_start, patience=wait))
+        self._was_connected = True
+        self._pool.links.add(link)
+        return link
+
+    def _announce(self, link: Link) -> None:
         """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
+        if not self._seat.is_declaring:
+            return
         names = self._callbacks.names
         if link.announced != names:
             self._ask(link, "client.hello", {"callbacks": names})
             link.announced = names
+            self._declared = link
 
-    def _drop(self, link: _Link) -> None:
-        link.socket.close()
-        if self._link is link:
-            self._link = None
+    def _drop(self, link: Link) -> None:
+        link.close()
+        self._pool.links.discard(link)
+        seat = self._seat
+        if seat.link is link:
+            seat.link = None
 
     @contextlib.contextmanager
-    def _in_step(self, link: _Link, occasion: str) -> Iterator[None]:
+    def _in_step(self, link: Link, occasion: str) -> Iterator[None]:
         """Drop a connection after an interruption: a message that was half written or read cannot be completed."""
         try:
             yield
+        except CarpoolError:
+            self._drop(link)
+            raise
         except OSError as error:
             self._drop(link)
-            raise ConnectionLostError(f"lost the connection to the daemon{occasion}: {error.strerror}") from error
+            link.is_unsent |= isinstance(error, ConnectionResetError) and link.has_only_sent_one
+            raise link.lost(error, occasion) from error
         except BaseException:
             self._drop(link)
             raise
 
-    def _ask(self, link: _Link, method: str, params: dict[str, Any]) -> Any:
+    def _ask(self, link: Link, method: str, params: dict[str, Any]) -> Any:
         call, data = link.rpc.send_request(method, params)
+        silence = _waiting.silence(params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
             link.is_unsent = True
-            link.socket.sendall(data)
+            link.has_only_sent_one = link.waiting == {call} and len(data) <= MAX_ATOMIC_BYTES
+            link.send(data, silence, is_call=True)
             link.is_unsent = False
             while call not in link.answers:
-                self._advance(link, None)
+                if not self._advance(link, time.monotonic() + silence) and not self._is_alive(link):
+                    raise _waiting.unanswered(method, params)
             link.waiting.remove(call)
         answer = link.answers.pop(call)
         if isinstance(answer, Failure):
@@ -211,13 +336,19 @@ class Channel:
             link.is_bound = True
         return answer.value
 
+    def _is_alive(self, link: Link) -> bool:
+        """Ask the daemon whether it runs, and wait for that or another message; its answer is for no call."""
+        _, data = link.rpc.send_request("daemon.ping", {})
+        link.send(data, 0.0)
+        return self._advance(link, time.monotonic() + _waiting.PING_SECONDS)
+
     def _advance_until(self, deadline: float | None, is_done: Callable[[], bool]) -> None:
         link = self._connected()
         with self._in_step(link, ""):
             while not is_done() and self._advance(link, deadline):
                 pass
 
-    def _advance(self, link: _Link, deadline: float | None) -> bool:
+    def _advance(self, link: Link, deadline: float | None) -> bool:
         """Handle the next message or callback of a connection; return False at the deadline."""
         if link.questions and link.nested < MAX_NESTED:
             self._serve(link, link.questions.popleft())
@@ -226,16 +357,16 @@ class Channel:
             case NeedData():
                 return link.receive(deadline)
             case Notification() as notification:
-                keep(self._notifications, notification)
+                keep(self._seat.notifications, notification)
             case Question() as question if len(link.questions) >= MAX_QUESTIONS:
-                link.socket.sendall(self._callbacks.too_many(link.rpc, question))
+                link.send(self._callbacks.too_many(link.rpc, question))
             case Question() as question:
                 link.questions.append(question)
             case answer:
                 link.settle(answer)
         return True
 
-    def _serve(self, link: _Link, question: Question) -> None:
+    def _serve(self, link: Link, question: Question) -> None:
         asking = self._callbacks.asking(question)
         link.nested += 1
         try:
@@ -244,4 +375,4 @@ class Channel:
             data = asking.failure(link.rpc, error)
         finally:
             link.nested -= 1
-        link.socket.sendall(data)
+        link.send(data)

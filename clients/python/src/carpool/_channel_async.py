@@ -3,141 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
-from collections import deque
+import socket
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Final
 
-from . import _socket
-from ._channel import keep
-from ._exceptions import CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
-from ._handlers import MAX_QUESTIONS, Callbacks
+from . import _fork, _socket, _waiting
+from ._exceptions import AccessError, ConnectionLostError, DaemonUnreachableError
+from ._handlers import Callbacks
+from ._link_async import Link
 from ._models import read_file
 from ._operations import Gathering, pieces
-from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
+from ._rpc import Notification
 
-# The maximum number of events that a feed reads ahead; those of the last read come on top.
-MAX_AHEAD: Final = 64
-
-
-class _Link(asyncio.Protocol):
-    """One connection: bytes to messages, answers to the futures that wait for them, callbacks to their handlers."""
-
-    def __init__(self, callbacks: Callbacks, *, is_feed: bool) -> None:
-        self.rpc = RPCConnection()
-        self.transport: asyncio.Transport | None = None
-        self.calls: dict[int, asyncio.Future[Any]] = {}
-        self.notifications: deque[Notification] = deque()
-        self.arrival = asyncio.Event()
-        self.writable = asyncio.Event()
-        self.writable.set()
-        self.closed = asyncio.Event()
-        self.ended: CarpoolError | None = None
-        self.handling: set[asyncio.Task[None]] = set()
-        self.announced: list[str] = []
-        self._callbacks = callbacks
-        self._is_feed = is_feed
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
-        self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        try:
-            self.rpc.receive_data(data)
-            while not isinstance(event := self.rpc.next_event(), NeedData):
-                self._deliver(event)
-        except CarpoolError as error:
-            self.end(error)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        reason = f"lost the connection to the daemon: {exc}" if exc else "the daemon closed the connection"
-        self.end(ConnectionLostError(reason))
-
-    def pause_writing(self) -> None:
-        self.writable.clear()
-
-    def resume_writing(self) -> None:
-        self.writable.set()
-
-    def write(self, data: bytes) -> None:
-        """Write, or raise the error with which the connection ended."""
-        if self.ended is not None or self.transport is None:
-            raise self.ended or ConnectionLostError("the connection is closed")
-        self.transport.write(data)
-
-    def end(self, error: CarpoolError) -> None:
-        """Close the connection, fail the waiting calls, and cancel the running handlers."""
-        if self.ended is None:
-            self.ended = error
-            for future in self.calls.values():
-                if not future.done():
-                    future.set_exception(error)
-            self.calls.clear()
-            for task in self.others_handling():
-                task.cancel()
-            self.arrival.set()
-            self.writable.set()
-            self.closed.set()
-        if self.transport is not None:
-            self.transport.close()
-
-    def others_handling(self) -> set[asyncio.Task[None]]:
-        """Return the running handlers, without the current one."""
-        return {task for task in self.handling if task is not asyncio.current_task()}
-
-    def _deliver(self, event: Result | Failure | Notification | Question) -> None:
-        match event:
-            case Notification():
-                self._keep(event)
-                self.arrival.set()
-            case Question() if len(self.handling) >= MAX_QUESTIONS:
-                self.write(self._callbacks.too_many(self.rpc, event))
-            case Question():
-                task = asyncio.get_running_loop().create_task(self._handle(event))
-                self.handling.add(task)
-                task.add_done_callback(self.handling.discard)
-            case Result(call, value):
-                future = self.calls.pop(call, None)
-                if future is not None and not future.done():
-                    future.set_result(value)
-            case Failure(int() as call, error):
-                future = self.calls.pop(call, None)
-                if future is not None and not future.done():
-                    future.set_exception(rpc_error(error))
-            case Failure(_, error):
-                # It has no id of a call.
-                self.end(rpc_error(error))
-
-    def take(self) -> Notification:
-        """Return the oldest notification."""
-        notification = self.notifications.popleft()
-        if self._is_feed and not self.notifications and self.transport is not None:
-            self.transport.resume_reading()
-        return notification
-
-    def _keep(self, notification: Notification) -> None:
-        if not self._is_feed:
-            keep(self.notifications, notification)
-            return
-        # No call waits for an answer here, so reading can stop until there is room.
-        self.notifications.append(notification)
-        if len(self.notifications) >= MAX_AHEAD and self.transport is not None:
-            self.transport.pause_reading()
-
-    async def _handle(self, question: Question) -> None:
-        asking = self._callbacks.asking(question)
-        try:
-            value = asking.ask()
-            if inspect.isawaitable(value):
-                # After its deadline the daemon does not wait for the answer, and a handler must not hang forever.
-                value = await asyncio.wait_for(value, asking.deadline)
-            data = asking.answer(self.rpc, value)
-        except Exception as error:  # noqa: BLE001, every exception of a handler is answered and logged
-            data = asking.failure(self.rpc, error)
-        if self.ended is None:
-            self.write(data)
+# The connections of the parent process: an event loop that is collected must not close their descriptors.
+_KEPT: Final[list[Link]] = []
 
 
 class AsyncChannel:
@@ -150,13 +31,48 @@ class AsyncChannel:
         self.may_start = True
         self._path = path
         self._is_feed = is_feed
-        self._link: _Link | None = None
+        self._link: Link | None = None
         self._connecting = asyncio.Lock()
+        self._was_connected = False
         self._callbacks = Callbacks(allow_async=True)
+        _fork.add(self)
+
+    def abandon(self) -> None:
+        """Replace the descriptor of the parent's connection.
+
+        The transport is not closed: the parent's event loop and the child's share the descriptors that are watched.
+        """
+        link, self._link = self._link, None
+        self._connecting = asyncio.Lock()
+        if link is not None and link.transport is not None:
+            _KEPT.append(link)
+            descriptor = link.transport.get_extra_info("socket").fileno()
+            if descriptor >= 0:
+                nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                os.dup2(nothing, descriptor, inheritable=False)
+                os.close(nothing)
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError."""
-        return await self._ask(await self._connected(), method, params)
+        end, pause = None, _waiting.FIRST_PAUSE
+        while True:
+            try:
+                link = await self._connected(_waiting.silence(params))
+                return await link.ask(method, params)
+            except AccessError as error:
+                # The daemon ends; the next one accepts the call.
+                now = time.monotonic()
+                end = end or now + _waiting.silence(params)
+                if error.name != "draining" or now + pause > end:
+                    raise
+            await asyncio.sleep(pause)
+            pause = _waiting.longer(pause)
+            self._leave(link)
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification, which has no answer. Without a connection there is nobody to be told."""
+        if self._link is not None and self._link.loop is asyncio.get_running_loop():
+            self._link.tell(method, params)
 
     async def notification(self, timeout: float | None) -> Notification | None:
         """Return the next notification; None after `timeout` seconds."""
@@ -224,48 +140,72 @@ class AsyncChannel:
             for piece in pieces(data):
                 yield piece
 
-    async def _connected(self) -> _Link:
+    def _leave(self, link: Link) -> None:
+        """Connect again at the next call, if nothing else uses this connection."""
+        if self._link is link and not link.calls and not link.is_bound:
+            self._link = None
+            link.end(ConnectionLostError("the daemon is ending"))
+
+    async def _connected(self, patience: float = 0.0) -> Link:
+        link = self._link
+        if link is not None and link.loop is not asyncio.get_running_loop():
+            if not link.loop.is_closed():
+                raise RuntimeError("the AsyncClient is used by another event loop: make one for each")
+            self._link = link = None
+            self._connecting = asyncio.Lock()
+        if link is not None and not link.has_ended():
+            return link
         async with self._connecting:
-            if self._link is None or self._link.ended is not None:
-                connection = await asyncio.to_thread(_socket.connect, self._path, may_start=self.may_start)
-                try:
-                    _, link = await asyncio.get_running_loop().create_unix_connection(
-                        lambda: _Link(self._callbacks, is_feed=self._is_feed), sock=connection
-                    )
-                except OSError as error:
-                    connection.close()
-                    raise DaemonUnreachableError(f"cannot use the daemon's socket: {error.strerror}") from error
-                try:
-                    await self._announce(link)
-                except BaseException:
-                    # Without the names the daemon would not call.
-                    link.end(ConnectionLostError("the daemon refused the names of the callbacks"))
-                    raise
-                self._link = link
+            if self._link is None or self._link.has_ended():
+                self._link = await self._made(patience)
             return self._link
 
-    async def _announce(self, link: _Link) -> None:
+    async def _made(self, patience: float) -> Link:
+        # A daemon that was there before is probably being restarted.
+        wait = patience if self._was_connected and self.may_start else 0.0
+        connection = await self._opened(wait)
+        try:
+            _, link = await asyncio.get_running_loop().create_unix_connection(
+                lambda: Link(self._callbacks, is_feed=self._is_feed), sock=connection
+            )
+        except BaseException as error:
+            connection.close()
+            if not isinstance(error, OSError):
+                raise
+            raise DaemonUnreachableError(f"cannot use the daemon's socket: {error.strerror}") from error
+        try:
+            await self._announce(link)
+        except BaseException:
+            # Without the names the daemon would not call.
+            link.end(ConnectionLostError("the daemon refused the names of the callbacks"))
+            raise
+        self._was_connected = True
+        return link
+
+    async def _opened(self, patience: float) -> socket.socket:
+        """Connect in a thread. A cancelled caller does not leave the connection open."""
+        opening = asyncio.get_running_loop().run_in_executor(
+            None, lambda: _socket.connect(self._path, may_start=self.may_start, patience=patience)
+        )
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close_result)
+            raise
+
+    async def _announce(self, link: Link) -> None:
         """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
         names, earlier = self._callbacks.names, link.announced
         if earlier == names:
             return
         link.announced = names  # at once, for a task that registers while this one waits
         try:
-            await self._ask(link, "client.hello", {"callbacks": names})
+            await link.ask("client.hello", {"callbacks": names})
         except BaseException:
             link.announced = earlier
             raise
 
-    @staticmethod
-    async def _ask(link: _Link, method: str, params: dict[str, Any]) -> Any:
-        call, data = link.rpc.send_request(method, params)
-        future = asyncio.get_running_loop().create_future()
-        link.calls[call] = future
-        try:
-            link.write(data)
-            await link.writable.wait()
-            return await future
-        except asyncio.CancelledError:
-            if link.calls.pop(call, None) is not None and link.ended is None:
-                link.write(link.rpc.send_notification("rpc.cancel", {"id": call}))
-            raise
+
+def _close_result(opening: asyncio.Future[socket.socket]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import _names
+from .. import _fork, _names
 from .. import _operations as operations
 from .._defaults import CLIENT_NAMES, Defaults
-from .._exceptions import CarpoolError, ObjectError, RPCError
+from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress
 from .._options import RequestOptions, SessionOptions
@@ -162,12 +162,11 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         place = operations.destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
         request = await self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
+        made_in = _fork.generation()
         try:
             response = await self._watch(request, progress)
         except BaseException:
-            # If the connection has failed, the daemon notices too.
-            with contextlib.suppress(CarpoolError):
-                await self._channel.call("request.cancel", {"request": request, "resume_data": True})
+            self._abandon(request, made_in, resume_data=True)
             raise
         if response.resume_data is None:
             await self._dismiss(request)
@@ -310,33 +309,46 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
     async def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
+        made_in = _fork.generation()
         try:
             async for piece in self._channel.pieces(data):
+                _fork.check(made_in, "the request")
                 await self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
             await self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.
             return
         except BaseException:
-            with contextlib.suppress(CarpoolError):
-                await self._channel.call("request.cancel", {"request": request})
+            self._abandon(request, made_in)
             raise
 
     async def _finish(self, request: str) -> Response:
         """Wait for a request and dismiss it."""
-        response = await self.wait(request)
+        made_in = _fork.generation()
+        try:
+            response = await self.wait(request)
+        except BaseException:
+            self._abandon(request, made_in)
+            raise
         await self._dismiss(request)
         return response
 
     async def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
         """Wait for a download and report its progress."""
+        made_in = _fork.generation()
         poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
         while True:
             record = await self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
             if progress is not None:
                 progress(operations.progress(record))
+                _fork.check(made_in, "the download")
             if record.get("finished") is not False:
                 return Response(record)
+
+    def _abandon(self, request: str, made_in: int, **params: Any) -> None:
+        """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
+        if made_in == _fork.generation():
+            self._channel.tell("request.cancel", {"request": request, **params})
 
     async def _dismiss(self, request: str) -> None:
         with contextlib.suppress(RPCError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 
+from .. import _fork
 from .._channel_async import AsyncChannel
 from .._events import HostReachability, Reachability, event_params
 from .._operations import deadline, present
@@ -59,8 +60,10 @@ class AsyncObserver:
 
         At most 10,000 wait to be read; then they are replaced by one event of the type `lagged`.
         """
+        made_in = _fork.generation()
         while (notification := await self._channel.notification(timeout)) is not None:
             yield notification
+            _fork.check(made_in, "the subscription")
 
     async def reachability(self, host: str | None = None, *, fresh: bool = False) -> Reachability:
         """Return whether packets can leave, and the routes to a host. Nothing is sent.

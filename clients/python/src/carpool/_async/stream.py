@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import _names
+from .. import _fork, _names
 from .._bodies import Chunks
 from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError, make_request_error
@@ -32,6 +32,7 @@ class AsyncStream:
         self._channel = channel
         self._credit_bytes = credit_bytes
         self._is_over = False
+        self._made_in = _fork.generation()
 
     async def __aenter__(self) -> AsyncStream:
         return self
@@ -123,8 +124,10 @@ class AsyncStream:
                 yield ServerSentEvent(event["event"], event["data"], event["id"], event.get("retry_ms"))
 
     async def aclose(self) -> None:
-        """Cancel the request if it has not finished, and dismiss it."""
+        """Cancel the request if it has not finished, and dismiss it. In a child of os.fork() nothing happens."""
         self._is_over = True
+        if self._made_in != _fork.generation():
+            return
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             await self._channel.call("request.cancel", {"request": self.request_id})
@@ -138,6 +141,7 @@ class AsyncStream:
             "credit_bytes": self._credit_bytes,
             "timeout_ms": _POLL_MS,
         }
+        _fork.check(self._made_in, "the stream")
         while not self._is_over:
             piece = await self._channel.call("request.read", params)
             completion = piece.get("complete")
@@ -145,6 +149,7 @@ class AsyncStream:
             error = piece.get("error")
             if error is None:
                 yield piece
+                _fork.check(self._made_in, "the stream")
                 error = completion and completion["error"]
             if error:
                 raise make_request_error(error, self.head.record)

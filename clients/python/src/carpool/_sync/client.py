@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import _names
+from .. import _fork, _names
 from .. import _operations as operations
 from .._defaults import CLIENT_NAMES, Defaults
-from .._exceptions import CarpoolError, ObjectError, RPCError
+from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress
 from .._options import RequestOptions, SessionOptions
@@ -58,7 +58,7 @@ def _until_disconnect(options: RequestOptions) -> RequestOptions:
 
 
 class Client(Observer, Verbs):
-    """One connection to carpoold, for one thread: make one client for each thread.
+    """One connection to carpoold, for any number of threads: each has a connection.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
     name of the session of all requests that name none. The other arguments are defaults of the requests: a relative URL
@@ -163,12 +163,11 @@ class Client(Observer, Verbs):
         place = operations.destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
         request = self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
+        made_in = _fork.generation()
         try:
             response = self._watch(request, progress)
         except BaseException:
-            # If the connection has failed, the daemon notices too.
-            with contextlib.suppress(CarpoolError):
-                self._channel.call("request.cancel", {"request": request, "resume_data": True})
+            self._abandon(request, made_in, resume_data=True)
             raise
         if response.resume_data is None:
             self._dismiss(request)
@@ -313,33 +312,46 @@ class Client(Observer, Verbs):
 
     def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
+        made_in = _fork.generation()
         try:
             for piece in self._channel.pieces(data):
+                _fork.check(made_in, "the request")
                 self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
             self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.
             return
         except BaseException:
-            with contextlib.suppress(CarpoolError):
-                self._channel.call("request.cancel", {"request": request})
+            self._abandon(request, made_in)
             raise
 
     def _finish(self, request: str) -> Response:
         """Wait for a request and dismiss it."""
-        response = self.wait(request)
+        made_in = _fork.generation()
+        try:
+            response = self.wait(request)
+        except BaseException:
+            self._abandon(request, made_in)
+            raise
         self._dismiss(request)
         return response
 
     def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
         """Wait for a download and report its progress."""
+        made_in = _fork.generation()
         poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
         while True:
             record = self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
             if progress is not None:
                 progress(operations.progress(record))
+                _fork.check(made_in, "the download")
             if record.get("finished") is not False:
                 return Response(record)
+
+    def _abandon(self, request: str, made_in: int, **params: Any) -> None:
+        """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
+        if made_in == _fork.generation():
+            self._channel.tell("request.cancel", {"request": request, **params})
 
     def _dismiss(self, request: str) -> None:
         with contextlib.suppress(RPCError):

@@ -8,6 +8,7 @@ from collections import deque
 from types import TracebackType
 from typing import Any
 
+from .. import _fork
 from .._channel import Channel
 from .._events import Event, initial_events
 from .._exceptions import DaemonUnreachableError
@@ -49,6 +50,7 @@ class EventStream:
         self._params = params
         self._is_resumable = method == "events.subscribe"
         self._reconnect = reconnect
+        self._made_in = _fork.generation()
         self._has_begun = False
         self._is_closed = False
         self._told: deque[dict[str, Any]] = deque()
@@ -84,6 +86,7 @@ class EventStream:
 
     def _next(self) -> Event | None:
         """Return the next event; None after the timeout."""
+        _fork.check(self._made_in, "the event stream")
         idle = deadline(self._timeout)
         ends = [end for end in (idle, self._until) if end is not None]
         end = min(ends, default=None)
@@ -107,6 +110,7 @@ class EventStream:
 
     def _begin(self) -> None:
         """Subscribe, from the last cursor."""
+        _fork.check(self._made_in, "the event stream")
         since = self.cursor if self._is_resumable else None
         answer = self._channel.call(self._method, present({**self._params, "since": since}))
         self._has_begun = True

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from .. import _fork
 from .._channel import Channel
 from .._events import HostReachability, Reachability, event_params
 from .._operations import deadline, present
@@ -60,8 +61,10 @@ class Observer:
 
         At most 10,000 wait to be read; then they are replaced by one event of the type `lagged`.
         """
+        made_in = _fork.generation()
         while (notification := self._channel.notification(timeout)) is not None:
             yield notification
+            _fork.check(made_in, "the subscription")
 
     def reachability(self, host: str | None = None, *, fresh: bool = False) -> Reachability:
         """Return whether packets can leave, and the routes to a host. Nothing is sent.

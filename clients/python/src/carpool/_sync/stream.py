@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import _names
+from .. import _fork, _names
 from .._bodies import Chunks
 from .._channel import Channel
 from .._exceptions import CarpoolError, make_request_error
@@ -33,6 +33,7 @@ class Stream:
         self._channel = channel
         self._credit_bytes = credit_bytes
         self._is_over = False
+        self._made_in = _fork.generation()
 
     def __enter__(self) -> Stream:
         return self
@@ -124,8 +125,10 @@ class Stream:
                 yield ServerSentEvent(event["event"], event["data"], event["id"], event.get("retry_ms"))
 
     def close(self) -> None:
-        """Cancel the request if it has not finished, and dismiss it."""
+        """Cancel the request if it has not finished, and dismiss it. In a child of os.fork() nothing happens."""
         self._is_over = True
+        if self._made_in != _fork.generation():
+            return
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             self._channel.call("request.cancel", {"request": self.request_id})
@@ -139,6 +142,7 @@ class Stream:
             "credit_bytes": self._credit_bytes,
             "timeout_ms": _POLL_MS,
         }
+        _fork.check(self._made_in, "the stream")
         while not self._is_over:
             piece = self._channel.call("request.read", params)
             completion = piece.get("complete")
@@ -146,6 +150,7 @@ class Stream:
             error = piece.get("error")
             if error is None:
                 yield piece
+                _fork.check(self._made_in, "the stream")
                 error = completion and completion["error"]
             if error:
                 raise make_request_error(error, self.head.record)

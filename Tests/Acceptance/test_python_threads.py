@@ -1,0 +1,165 @@
+"""One Python client that many threads share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS, eventually, join
+from origins.scripted import ScriptedOrigin
+
+CALLBACK = {"callback": {"name": "c"}}
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Run a function in many threads at the same time; raises their first error."""
+    failed: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    join(threads)
+    if failed:
+        raise failed[0]
+
+
+def connections(daemon: Daemon) -> int:
+    """The connections to the daemon, without the one that asks."""
+    return len(daemon.call("client.list", limit=1000)["clients"]) - 1
+
+
+def test_thirty_two_threads_share_a_client(daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin) -> None:
+    together = threading.Barrier(32)
+
+    def work(number: int) -> None:
+        together.wait(PATIENCE_SECONDS)
+        for turn in range(20):
+            body = f"{number}.{turn}"
+            response = client.post(f"{origin.url}/echo/{body}", data=body)
+            assert response.url.endswith(f"/echo/{body}"), "an answer of another thread"
+
+    in_threads(32, work)
+    targets = [request.target for request in origin.requests]
+    assert len(targets) == len(set(targets)) == 640, "each was sent once"
+    identities = {entry["identity"] for entry in daemon.call("client.list")["clients"]}
+    assert len(identities) == 1, "one client for the limits of the daemon"
+
+
+def test_a_thousand_short_threads_leave_nothing(daemon: Daemon, client: carpool.Client) -> None:
+    client.call("daemon.ping")
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(50):
+        in_threads(20, lambda _: client.call("daemon.ping"))
+    assert len(list(Path("/proc/self/fd").iterdir())) - descriptors <= 16
+    eventually(lambda: connections(daemon) <= 17)
+    assert daemon.stats()["connections"]["accepted"] < 300, "they are used again"
+    client.close()
+    eventually(lambda: connections(daemon) == 0)
+
+
+def test_closing_a_client_ends_the_calls_of_other_threads(
+    daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    origin.hold("/held")
+    lost: list[carpool.CarpoolError] = []
+
+    def work() -> None:
+        try:
+            client.get(f"{origin.url}/held")
+        except carpool.CarpoolError as error:
+            lost.append(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    origin.received(4)
+    client.close()
+    join(threads)
+    assert [type(error) for error in lost] == [carpool.ConnectionLostError] * 4
+    eventually(daemon.is_idle)
+    assert client.call("daemon.ping")["pong"]
+
+
+def test_the_callback_of_a_request_runs_in_the_thread_that_makes_it(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    seen: list[tuple[str, int]] = []
+    client.register("c", adapt=lambda call: seen.append((call.request.url.rpartition("/")[2], threading.get_ident())))
+    expected: list[tuple[str, int]] = []
+
+    def work(number: int) -> None:
+        expected.append((str(number), threading.get_ident()))
+        assert client.get(f"{origin.url}/{number}", interceptor=[CALLBACK]).ok
+
+    in_threads(8, work)
+    assert sorted(seen) == sorted(expected)
+
+
+@pytest.mark.parametrize("registers", ["before", "while it serves"])
+def test_the_callback_of_a_session_runs_in_the_thread_that_serves(
+    client: carpool.Client, origin: ScriptedOrigin, registers: str
+) -> None:
+    seen: list[int] = []
+    serving = threading.Event()
+
+    def adapt(_: carpool.AdaptCall) -> None:
+        seen.append(threading.get_ident())
+
+    def serve() -> None:
+        serving.set()
+        with pytest.raises(carpool.ConnectionLostError):
+            client.serve()
+
+    if registers == "before":
+        client.register("c", adapt=adapt)
+    server = threading.Thread(target=serve, daemon=True)
+    server.start()
+    assert serving.wait(PATIENCE_SECONDS)
+    eventually(lambda: bool(client._channel._serving))
+    if registers != "before":
+        client.register("c", adapt=adapt)
+    # Before, the thread that has registered declares the name too.
+    eventually(lambda: declaring(client) == (2 if registers == "before" else 1))
+    client.create_session("signed", {"interceptor": [CALLBACK]})
+    assert client.get(origin.url, session="signed").ok
+    in_threads(4, lambda _: client.get(origin.url, session="signed"))
+    assert seen == [server.ident] * 5
+    client.close()
+    join([server])
+
+
+def declaring(client: carpool.Client) -> int:
+    return sum(entry["callbacks"] == ["c"] for entry in client.call("client.list")["clients"])
+
+
+def test_each_thread_reads_the_events_that_it_subscribed_to(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def work(number: int) -> None:
+        client.subscribe(["request.did_finish"])
+        client.get(f"{origin.url}/{number}")
+        found: list[Any] = []
+        for notification in client.notifications(PATIENCE_SECONDS):
+            found.append(notification.params["type"])
+            break
+        assert found == ["request.did_finish"]
+
+    in_threads(4, work)
+    assert list(client.notifications(timeout=0)) == []
+
+
+def test_a_stream_can_be_read_by_another_thread(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = origin.on("/body", lambda exchange: exchange.reply(body=b"x" * 100_000))
+    with client.stream("GET", url) as stream:
+        sizes: list[int] = []
+        in_threads(1, lambda _: sizes.append(sum(map(len, stream.iter_bytes()))))
+    assert sizes == [100_000]

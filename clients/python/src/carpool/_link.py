@@ -1,0 +1,110 @@
+"""One connection of the blocking client. One thread reads from it; others may close it, or send a notification."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from _thread import allocate_lock
+from collections import deque
+from typing import Final
+
+from . import _fork, _waiting
+from ._exceptions import ConnectionLostError, DaemonUnreachableError, ForkedError, rpc_error
+from ._rpc import Failure, Question, Result, RPCConnection
+
+# The daemon's lines stay under this size, so one read is nearly always one message.
+READ_BYTES: Final = 65_536
+
+
+class Link:
+    """One connection. A handler that loses it and calls again makes a new one; this one stays closed."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.rpc = RPCConnection()
+        self.waiting: set[int] = set()
+        self.answers: dict[int, Result | Failure] = {}
+        self.questions: deque[Question] = deque()
+        self.nested = 0
+        self.announced: list[str] = []
+        self.is_bound = False
+        self.is_unsent = False
+        self.has_only_sent_one = False
+        self.made_in = _fork.generation()
+        self._readable = select.poll()
+        self._readable.register(connection, select.POLLIN)
+        self._closing = allocate_lock()
+        self._sending = allocate_lock()
+
+    def can_be_replaced(self) -> bool:
+        """Whether the connection can be replaced without losing notifications or leases."""
+        return not self.waiting and not self.is_bound
+
+    def has_ended(self) -> bool:
+        """Whether the daemon has closed it, for example at a restart."""
+        if self.socket.fileno() < 0:
+            return True
+        state = select.poll()
+        state.register(self.socket, 0)
+        return bool(state.poll(0))
+
+    def close(self) -> None:
+        """Close the descriptor; in a child the connection of the parent continues."""
+        with self._closing:
+            self.socket.close()
+
+    def interrupt(self) -> None:
+        """End the connection for the thread that waits on it."""
+        with self._closing:
+            try:
+                self.socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return
+
+    def send(self, data: bytes, silence: float = _waiting.SILENCE_SECONDS, *, is_call: bool = False) -> None:
+        """Write all of the data; raises DaemonUnreachableError if the daemon reads nothing for `silence` seconds."""
+        with self._sending:
+            self.has_only_sent_one &= is_call
+            self._send_all(data, silence)
+
+    def _send_all(self, data: bytes, silence: float) -> None:
+        sent = self._send_some(data)
+        if sent == len(data):
+            return
+        rest = memoryview(data)[sent:]
+        writable = select.poll()
+        writable.register(self.socket, select.POLLOUT)
+        while rest:
+            if not writable.poll((silence + _waiting.PING_SECONDS) * 1000):
+                raise DaemonUnreachableError("the daemon does not read what this program sends: is it stopped?")
+            rest = rest[self._send_some(rest) :]
+
+    def _send_some(self, data: bytes | memoryview) -> int:
+        try:
+            return self.socket.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+
+    def receive(self, deadline: float | None) -> bool:
+        """Handle what comes next; return False at the deadline."""
+        left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+        if not self._readable.poll(left):
+            return False
+        self.rpc.receive_data(self.socket.recv(READ_BYTES))
+        return True
+
+    def settle(self, answer: Result | Failure) -> None:
+        """Store an answer for its call; raises an error answer without an id, because no call waits for it."""
+        if answer.id in self.waiting:
+            self.answers[answer.id] = answer
+        elif isinstance(answer, Failure) and answer.id is None:
+            if not self.waiting:
+                raise rpc_error(answer.error)
+            self.answers[max(self.waiting)] = answer
+
+    def lost(self, error: OSError, occasion: str) -> Exception:
+        """Return the exception for an error of the socket."""
+        if self.made_in != _fork.generation():
+            return ForkedError(f"the call{occasion} belongs to the parent process; call again after os.fork()")
+        return ConnectionLostError(f"lost the connection to the daemon{occasion}: {error.strerror}")

@@ -1,0 +1,228 @@
+"""One connection of the asyncio client: any number of calls at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import select
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from . import _waiting
+from ._channel import BOUND, keep
+from ._exceptions import CarpoolError, ConnectionLostError, rpc_error
+from ._handlers import MAX_QUESTIONS, Callbacks
+from ._orphans import Orphans
+from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
+
+# The maximum number of events that a feed reads ahead; those of the last read come on top.
+MAX_AHEAD: Final = 64
+# The interval at which calls without an answer are looked at, in seconds.
+TICK_SECONDS: Final = 0.5
+
+
+class Pending:
+    """A call that waits for its answer, until `end` in silence."""
+
+    __slots__ = ("end", "future", "method", "params", "silence")
+
+    def __init__(self, future: asyncio.Future[Any], method: str, params: Mapping[str, Any], now: float) -> None:
+        self.future = future
+        self.method = method
+        self.params = params
+        self.silence = _waiting.silence(params)
+        self.end = now + self.silence
+
+
+class Link(asyncio.Protocol):
+    """One connection: bytes to messages, answers to the futures that wait for them, callbacks to their handlers."""
+
+    def __init__(self, callbacks: Callbacks, *, is_feed: bool) -> None:
+        self.rpc = RPCConnection()
+        self.transport: asyncio.Transport | None = None
+        self.loop = asyncio.get_running_loop()
+        self.calls: dict[int, Pending] = {}
+        self.orphans = Orphans(self)
+        self.notifications: deque[Notification] = deque()
+        self.arrival = asyncio.Event()
+        self.closed = asyncio.Event()
+        self.ended: CarpoolError | None = None
+        self.handling: set[asyncio.Task[None]] = set()
+        self.announced: list[str] = []
+        self.is_bound = False
+        self._callbacks = callbacks
+        self._is_feed = is_feed
+        self._is_heard = False
+        self._ticking: asyncio.TimerHandle | None = None
+        self._pinged: float | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._is_heard = True
+        try:
+            self.rpc.receive_data(data)
+            while not isinstance(event := self.rpc.next_event(), NeedData):
+                self._deliver(event)
+        except CarpoolError as error:
+            self.end(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        reason = f"lost the connection to the daemon: {exc}" if exc else "the daemon closed the connection"
+        self.end(ConnectionLostError(reason))
+
+    def write(self, data: bytes) -> None:
+        """Write, or raise the error with which the connection ended."""
+        if self.ended is not None or self.transport is None:
+            raise self.ended or ConnectionLostError("the connection is closed")
+        self.transport.write(data)
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification, unless the connection has ended."""
+        if self.ended is None:
+            self.write(self.rpc.send_notification(method, params))
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Any:
+        """Call a method and return its result. The daemon learns that the caller was cancelled."""
+        params = self.orphans.marked(method, params)
+        call, data = self.rpc.send_request(method, params)
+        pending = Pending(self.loop.create_future(), method, params, self.loop.time())
+        self.calls[call] = pending
+        if self._ticking is None:
+            self._ticking = self.loop.call_later(TICK_SECONDS, self._tick)
+        try:
+            self.write(data)
+            value = await pending.future
+        except asyncio.CancelledError:
+            if self.calls.pop(call, None) is not None and self.ended is None:
+                self.orphans.add(call, method, params)
+            raise
+        except BaseException:
+            self.calls.pop(call, None)
+            raise
+        if method in BOUND:
+            self.is_bound = True
+        return value
+
+    def _tick(self) -> None:
+        """Find the calls for which the daemon was silent too long."""
+        self._ticking = None
+        now = self.loop.time()
+        late = [(call, pending) for call, pending in self.calls.items() if pending.end <= now]
+        if self._is_heard:
+            self._is_heard, self._pinged = False, None
+            for _, pending in late:
+                pending.end = now + pending.silence
+        elif late and self._pinged is None:
+            self._pinged = now
+            _, data = self.rpc.send_request("daemon.ping", {})
+            self.write(data)
+        elif self._pinged is not None and now - self._pinged >= _waiting.PING_SECONDS:
+            self._give_up(late)
+        if self.calls and self.ended is None:
+            self._ticking = self.loop.call_later(TICK_SECONDS, self._tick)
+
+    def _give_up(self, late: list[tuple[int, Pending]]) -> None:
+        """Fail the calls that are late, and the connection with the last of them."""
+        for call, pending in late:
+            del self.calls[call]
+            if not pending.future.done():
+                pending.future.set_exception(_waiting.unanswered(pending.method, pending.params))
+            self.orphans.add(call, pending.method, pending.params)
+        if not self.calls:
+            self.end(ConnectionLostError("the daemon does not answer"))
+
+    def end(self, error: CarpoolError) -> None:
+        """Close the connection, fail the waiting calls, and cancel the running handlers."""
+        if self.ended is None:
+            self.ended = error
+            for pending in self.calls.values():
+                if not pending.future.done():
+                    pending.future.set_exception(error)
+            self.calls.clear()
+            self.orphans.end()
+            if self._ticking is not None:
+                self._ticking.cancel()
+            for task in self.others_handling():
+                task.cancel()
+            self.arrival.set()
+            self.closed.set()
+        if self.transport is not None:
+            self.transport.close()
+
+    def others_handling(self) -> set[asyncio.Task[None]]:
+        """Return the running handlers, without the current one."""
+        return {task for task in self.handling if task is not asyncio.current_task()}
+
+    def has_ended(self) -> bool:
+        """Whether the daemon has closed the connection, also if the event loop does not know yet."""
+        if self.ended is not None or self.transport is None:
+            return True
+        if self.calls or self.is_bound:
+            return False
+        state = select.poll()
+        state.register(self.transport.get_extra_info("socket"), 0)
+        return bool(state.poll(0))
+
+    def _deliver(self, event: Result | Failure | Notification | Question) -> None:
+        match event:
+            case Notification():
+                self._keep(event)
+                self.arrival.set()
+            case Question() if len(self.handling) >= MAX_QUESTIONS:
+                self.write(self._callbacks.too_many(self.rpc, event))
+            case Question():
+                task = asyncio.get_running_loop().create_task(self._handle(event))
+                self.handling.add(task)
+                task.add_done_callback(self.handling.discard)
+            case Result(call, value):
+                self._settle(call, value, None)
+            case Failure(int() as call, error):
+                self._settle(call, None, rpc_error(error))
+            case Failure(_, error):
+                # It has no id of a call.
+                self.end(rpc_error(error))
+
+    def _settle(self, call: int, value: Any, error: CarpoolError | None) -> None:
+        """Give an answer to the call that waits for it."""
+        pending = self.calls.pop(call, None)
+        if pending is None:
+            self.orphans.answered(call, value)
+        elif pending.future.done():
+            return
+        elif error is not None:
+            pending.future.set_exception(error)
+        else:
+            pending.future.set_result(value)
+
+    def take(self) -> Notification:
+        """Return the oldest notification."""
+        notification = self.notifications.popleft()
+        if self._is_feed and not self.notifications and self.transport is not None:
+            self.transport.resume_reading()
+        return notification
+
+    def _keep(self, notification: Notification) -> None:
+        if not self._is_feed:
+            keep(self.notifications, notification)
+            return
+        # No call waits for an answer here, so reading can stop until there is room.
+        self.notifications.append(notification)
+        if len(self.notifications) >= MAX_AHEAD and self.transport is not None:
+            self.transport.pause_reading()
+
+    async def _handle(self, question: Question) -> None:
+        asking = self._callbacks.asking(question)
+        try:
+            value = asking.ask()
+            if inspect.isawaitable(value):
+                # After its deadline the daemon does not wait for the answer, and a handler must not hang forever.
+                value = await asyncio.wait_for(value, asking.deadline)
+            data = asking.answer(self.rpc, value)
+        except Exception as error:  # noqa: BLE001, every exception of a handler is answered and logged
+            data = asking.failure(self.rpc, error)
+        if self.ended is None:
+            self.write(data)
