@@ -1,0 +1,193 @@
+"""Calls of the Python clients that are cancelled, interrupted or killed: their requests end in the daemon too."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import ROOT, Daemon
+from harness.process import running
+from harness.waiting import PATIENCE_SECONDS, eventually, join
+from origins.scripted import Exchange, ScriptedOrigin
+
+
+def kept(daemon: Daemon) -> int:
+    return len(daemon.call("request.list", scope="all")["requests"])
+
+
+async def ends(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks, and check that they end so."""
+    for task in tasks:
+        task.cancel()
+    results = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE_SECONDS)
+    assert {type(result) for result in results} == {asyncio.CancelledError}
+
+
+def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    origin.hold("/held")
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            assert (await client.get(origin.url)).ok
+            connections = len((await client.call("client.list"))["clients"])
+            for _ in range(5):
+                tasks = [asyncio.create_task(client.get(f"{origin.url}/held")) for _ in range(200)]
+                await asyncio.to_thread(eventually, lambda: daemon.stats()["requests"]["active"] == 200)
+                await ends(*tasks)
+                await asyncio.to_thread(eventually, daemon.is_idle)
+            assert len((await client.call("client.list"))["clients"]) == connections
+            assert (await client.get(origin.url)).ok
+            assert client._channel._link is not None
+            assert not client._channel._link.orphans._labels
+
+    asyncio.run(run())
+    assert kept(daemon) == 0
+
+
+Start = Callable[[carpool.AsyncClient, ScriptedOrigin], Coroutine[Any, Any, Any]]
+
+
+async def stream(client: carpool.AsyncClient, origin: ScriptedOrigin) -> None:
+    async with client.stream("GET", f"{origin.url}/held"):
+        pass
+
+
+async def endless(client: carpool.AsyncClient, origin: ScriptedOrigin) -> None:
+    never = asyncio.Event()
+
+    async def blocks() -> Any:
+        yield b"first"
+        await never.wait()
+
+    await client.post(f"{origin.url}/held", data=blocks())
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda client, origin: client.get(f"{origin.url}/held", tags={"mine": "1"}),
+        lambda client, origin: client.post(f"{origin.url}/held", data=b"x" * 600_000),
+        lambda client, origin: client.post(f"{origin.url}/held", data=iter([b"a", b"b"])),
+        lambda client, origin: client.download(f"{origin.url}/held", "/tmp"),
+        lambda client, origin: client.get(f"{origin.url}/held", hold_for_headers=True),
+        stream,
+        endless,
+    ],
+)
+def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedOrigin, begin: Start) -> None:
+    closed = threading.Event()
+
+    def held(exchange: Exchange) -> bool:
+        exchange.take()  # to the end: what the body has, and then until the daemon closes the connection
+        closed.set()
+        return True
+
+    origin.on_head("/held", held)
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            task = asyncio.create_task(begin(client, origin))
+            await asyncio.to_thread(eventually, lambda: origin.connections > 0)
+            await ends(task)
+            await asyncio.to_thread(eventually, daemon.is_idle)
+            assert (await client.call("daemon.ping"))["pong"], "the connection is kept"
+
+    asyncio.run(run())
+    assert closed.wait(PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize("options", [{"on_disconnect": "detach"}, {"key": "k"}])
+def test_a_detached_request_continues(daemon: Daemon, origin: ScriptedOrigin, options: dict[str, Any]) -> None:
+    gate = origin.hold("/held")
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            task = asyncio.create_task(client.get(f"{origin.url}/held", **options))
+            await asyncio.to_thread(origin.received, 1)
+            await ends(task)
+
+    asyncio.run(run())
+    (entry,) = daemon.call("request.list", scope="all")["requests"]
+    assert entry["state"] == "resumed"
+    gate.set()
+    assert daemon.call("request.wait", request=entry["request"])["outcome"]["ok"]
+
+
+def test_a_time_limit_of_the_event_loop_ends_the_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    origin.hold("/held")
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.get(f"{origin.url}/held"), 0.2)
+            await asyncio.to_thread(eventually, daemon.is_idle)
+
+    asyncio.run(run())
+
+
+def test_a_key_that_interrupts_the_blocking_client_ends_the_request(
+    daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    origin.hold("/held")
+    origin.hold("/other")
+    others: list[carpool.Response] = []
+    thread = threading.Thread(target=lambda: others.append(client.get(f"{origin.url}/other")), daemon=True)
+    thread.start()
+    origin.received(1, "/other")
+
+    def press() -> None:
+        origin.received(1, "/held")
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    presser = threading.Thread(target=press, daemon=True)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        client.get(f"{origin.url}/held")
+    join([presser])
+    eventually(lambda: daemon.stats()["requests"]["active"] == 1)
+    assert client.call("daemon.ping")["pong"]
+    origin._gates[1].set()
+    join([thread])
+    assert others[0].ok, "another thread's request is not affected"
+
+
+PROGRAM = """
+import asyncio, sys, threading
+import carpool
+
+url, socket = sys.argv[1:]
+client = carpool.Client(socket)
+for _ in range(4):
+    threading.Thread(target=client.get, args=(url,), daemon=True).start()
+
+async def run():
+    async with carpool.AsyncClient(socket) as client:
+        await asyncio.gather(*(client.get(url) for _ in range(4)))
+
+asyncio.run(run())
+"""
+
+
+def test_five_killed_programs_leave_nothing(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    origin.hold("/held")
+    command = [sys.executable, "-c", PROGRAM, f"{origin.url}/held", str(daemon.socket)]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "clients/python/src")}
+    with running(command, env=variables, stderr=subprocess.DEVNULL) as first:
+        programs = [subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL) for _ in range(4)]
+        try:
+            eventually(lambda: daemon.stats()["requests"]["active"] == 40)
+        finally:
+            for program in [first, *programs]:
+                program.kill()
+                program.wait()
+    eventually(daemon.is_idle)
+    eventually(lambda: len(daemon.call("client.list")["clients"]) == 1)
+    assert kept(daemon) == 0
