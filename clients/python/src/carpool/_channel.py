@@ -145,20 +145,20 @@ class Channel:
     def _call(self, method: str, params: dict[str, Any]) -> Any:
         silence = _waiting.silence(params)
         link = self._seat.link
-        if link is not None and not link.can_be_replaced():
-            return self._ask(link, method, params)
-        if link is not None and link.has_ended():
-            self._drop(link)
-        end = None
+        if link is not None and (link.waiting or link.is_bound):
+            return self._ask(link, method, params, silence)
+        end, pause = 0.0, 0.0
         while True:
-            link = self._connected(silence)
+            link = link or self._connected(silence)
             try:
-                return self._ask(link, method, params)
+                return self._ask(link, method, params, silence)
             except ConnectionLostError:
                 end = end or time.monotonic() + silence
-                if not link.is_unsent or time.monotonic() > end:
+                if not link.is_unsent or time.monotonic() + pause > end:
                     raise
-            time.sleep(_waiting.FIRST_PAUSE)
+            link = None
+            time.sleep(pause)
+            pause = max(_waiting.FIRST_PAUSE, _waiting.longer(pause))
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, which has no answer. Without a connection there is nobody to be told."""
@@ -316,17 +316,16 @@ class Channel:
             self._drop(link)
             raise
 
-    def _ask(self, link: Link, method: str, params: dict[str, Any]) -> Any:
+    def _ask(self, link: Link, method: str, params: dict[str, Any], silence: float = _waiting.SILENCE_SECONDS) -> Any:
         call, data = link.rpc.send_request(method, params)
-        silence = _waiting.silence(params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
             link.is_unsent = True
-            link.has_only_sent_one = link.waiting == {call} and len(data) <= MAX_ATOMIC_BYTES
+            link.has_only_sent_one = len(link.waiting) == 1 and len(data) <= MAX_ATOMIC_BYTES
             link.send(data, silence, is_call=True)
             link.is_unsent = False
             while call not in link.answers:
-                if not self._advance(link, time.monotonic() + silence) and not self._is_alive(link):
+                if not self._advance(link, silence) and not self._is_alive(link):
                     raise _waiting.unanswered(method, params)
             link.waiting.remove(call)
         answer = link.answers.pop(call)
@@ -340,22 +339,29 @@ class Channel:
         """Ask the daemon whether it runs, and wait for that or another message; its answer is for no call."""
         _, data = link.rpc.send_request("daemon.ping", {})
         link.send(data, 0.0)
-        return self._advance(link, time.monotonic() + _waiting.PING_SECONDS)
+        return self._advance(link, _waiting.PING_SECONDS)
 
     def _advance_until(self, deadline: float | None, is_done: Callable[[], bool]) -> None:
         link = self._connected()
         with self._in_step(link, ""):
-            while not is_done() and self._advance(link, deadline):
-                pass
+            while not is_done():
+                silence = _waiting.SILENCE_SECONDS
+                left = silence if deadline is None else min(silence, max(0.0, deadline - time.monotonic()))
+                if self._advance(link, left):
+                    continue
+                if deadline is not None and time.monotonic() >= deadline:
+                    break
+                if not self._is_alive(link):
+                    raise _waiting.silent()
 
-    def _advance(self, link: Link, deadline: float | None) -> bool:
-        """Handle the next message or callback of a connection; return False at the deadline."""
+    def _advance(self, link: Link, seconds: float) -> bool:
+        """Handle the next message or callback of a connection; return False if nothing comes for so long."""
         if link.questions and link.nested < MAX_NESTED:
             self._serve(link, link.questions.popleft())
             return True
         match link.rpc.next_event():
             case NeedData():
-                return link.receive(deadline)
+                return link.receive(seconds)
             case Notification() as notification:
                 keep(self._seat.notifications, notification)
             case Question() as question if len(link.questions) >= MAX_QUESTIONS:

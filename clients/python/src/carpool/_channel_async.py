@@ -78,15 +78,28 @@ class AsyncChannel:
         """Return the next notification; None after `timeout` seconds."""
         # Notifications received before the connection was lost are returned first, then the loss is raised.
         link = self._link or await self._connected()
+        end = None if timeout is None else time.monotonic() + timeout
         while not link.notifications:
             if link.ended is not None:
                 raise link.ended
             link.arrival.clear()
-            try:
-                await asyncio.wait_for(link.arrival.wait(), timeout)
-            except asyncio.TimeoutError:
+            if not await self._happens(link.arrival, link, end):
                 return None
         return link.take()
+
+    @staticmethod
+    async def _happens(event: asyncio.Event, link: Link, end: float | None) -> bool:
+        """Wait for an event of a connection, and ask now and then whether the daemon runs; False at the end."""
+        while True:
+            left = _waiting.SILENCE_SECONDS if end is None else max(0.0, end - time.monotonic())
+            try:
+                await asyncio.wait_for(event.wait(), min(left, _waiting.SILENCE_SECONDS))
+            except asyncio.TimeoutError:
+                if end is not None and time.monotonic() >= end:
+                    return False
+                await link.ask("daemon.ping", {})
+            else:
+                return True
 
     def feed(self) -> AsyncChannel:
         """Return another channel to the same daemon, for events: it reads only a few ahead."""
@@ -100,9 +113,7 @@ class AsyncChannel:
     async def serve(self, timeout: float | None) -> None:
         """Wait for `timeout` seconds, else until the connection is lost; callbacks are answered meanwhile."""
         link = await self._connected()
-        try:
-            await asyncio.wait_for(link.closed.wait(), timeout)
-        except asyncio.TimeoutError:
+        if not await self._happens(link.closed, link, None if timeout is None else time.monotonic() + timeout):
             return
         raise link.ended or ConnectionLostError("the connection is closed")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import socket
-import time
 from _thread import allocate_lock
 from collections import deque
 from typing import Final
@@ -86,10 +85,9 @@ class Link:
         except BlockingIOError:
             return 0
 
-    def receive(self, deadline: float | None) -> bool:
-        """Handle what comes next; return False at the deadline."""
-        left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-        if not self._readable.poll(left):
+    def receive(self, seconds: float) -> bool:
+        """Handle what comes next; return False if nothing comes for so long."""
+        if not self._readable.poll(seconds * 1000):
             return False
         self.rpc.receive_data(self.socket.recv(READ_BYTES))
         return True

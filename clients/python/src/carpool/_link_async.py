@@ -53,6 +53,7 @@ class Link(asyncio.Protocol):
         self.is_bound = False
         self._callbacks = callbacks
         self._is_feed = is_feed
+        self._state = select.poll()
         self._is_heard = False
         self._ticking: asyncio.TimerHandle | None = None
         self._pinged: float | None = None
@@ -60,6 +61,7 @@ class Link(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
         self.transport = transport
+        self._state.register(transport.get_extra_info("socket"), 0)
 
     def data_received(self, data: bytes) -> None:
         self._is_heard = True
@@ -163,9 +165,7 @@ class Link(asyncio.Protocol):
             return True
         if self.calls or self.is_bound:
             return False
-        state = select.poll()
-        state.register(self.transport.get_extra_info("socket"), 0)
-        return bool(state.poll(0))
+        return bool(self._state.poll(0))
 
     def _deliver(self, event: Result | Failure | Notification | Question) -> None:
         match event:

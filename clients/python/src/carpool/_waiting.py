@@ -39,6 +39,13 @@ def unanswered(method: str, params: Mapping[str, Any]) -> CarpoolError:
     return DaemonUnreachableError(message)
 
 
+def silent() -> CarpoolError:
+    """Return the exception for a silent daemon whose events or callbacks are waited for."""
+    return DaemonUnreachableError(
+        "the daemon has not answered daemon.ping: it is stopped, or its machine is overloaded"
+    )
+
+
 def longer(pause: float) -> float:
     """Return the pause after this one, which is longer."""
     return min(2 * pause, LONGEST_PAUSE)
