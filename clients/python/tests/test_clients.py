@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import signal
 import threading
 from pathlib import Path
@@ -351,3 +353,18 @@ def test_closing_an_asyncio_client_ends_its_calls(start: Start) -> None:
             await task
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("kind", [carpool.Client, carpool.AsyncClient])
+def test_a_client_cannot_be_pickled_and_says_what_to_do(tmp_path: Path, kind: type) -> None:
+    for copied in (pickle.dumps, copy.copy):
+        with pytest.raises(TypeError, match="make one in each process"):
+            copied(kind(tmp_path / "s"))
+
+
+def test_results_can_be_pickled(start: Start, connect: Connect) -> None:
+    response = connect(start(result(record({"text": "hello"}))).path).run("get", "http://a/")
+    again = pickle.loads(pickle.dumps(response))
+    assert (again, again.text, again.headers) == (response, "hello", response.headers)
+    event = carpool.Event({"type": "t", "cursor": "a.1"})
+    assert pickle.loads(pickle.dumps(event)) == event

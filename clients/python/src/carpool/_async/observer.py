@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Sequence
+from typing import NoReturn
 
 from .. import _fork
 from .._channel_async import AsyncChannel
@@ -18,6 +19,9 @@ class AsyncObserver:
 
     def __init__(self, socket: str | os.PathLike[str] | None) -> None:
         self._channel = AsyncChannel(socket)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a client cannot be pickled: make one in each process, with the same socket and session")
 
     def events(
         self,

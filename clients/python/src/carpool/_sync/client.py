@@ -58,12 +58,12 @@ def _until_disconnect(options: RequestOptions) -> RequestOptions:
 
 
 class Client(Observer, Verbs):
-    """One connection to carpoold, for any number of threads: each has a connection.
+    """A client of carpoold, for any number of threads: each has a connection of its own.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
     name of the session of all requests that name none. The other arguments are defaults of the requests: a relative URL
     is appended to `base_url`; header fields, params and cookies are added unless the request has the same name, and the
-    rest applies unless the request has the argument, also as None. The connection is made at the first call.
+    rest applies unless the request has the argument, also as None. A connection is made at the first call of a thread.
     """
 
     def __init__(
@@ -264,9 +264,10 @@ class Client(Observer, Verbs):
 
         The classes of their arguments describe arguments and return values. Raise `Refuse` to refuse, with a reason.
         Any other exception is logged, the daemon receives its type, and the callback's `on_failure` applies.
-        The functions run in this thread while it waits for the daemon: in any call, in `notifications` and in
-        `serve`. While one of them makes calls with this client, further callbacks are handled inside it. The name is
-        sent to the daemon at once, and again on each new connection.
+        The functions run in a thread that waits for the daemon: in any call, in `notifications` and in `serve`. For
+        a callback of a request that is the thread that makes it, for one of a session a thread that serves, else the
+        one that registered. While a function makes calls with this client, further callbacks are handled inside it.
+        The name is sent to the daemon at once, and again on each new connection.
         """
         handlers = {
             "adapt": adapt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from .. import _fork
 from .._channel import Channel
@@ -19,6 +20,9 @@ class Observer:
 
     def __init__(self, socket: str | os.PathLike[str] | None) -> None:
         self._channel = Channel(socket)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a client cannot be pickled: make one in each process, with the same socket and session")
 
     def events(
         self,
