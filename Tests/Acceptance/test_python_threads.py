@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -163,3 +164,30 @@ def test_a_stream_can_be_read_by_another_thread(client: carpool.Client, origin: 
         sizes: list[int] = []
         in_threads(1, lambda _: sizes.append(sum(map(len, stream.iter_bytes()))))
     assert sizes == [100_000]
+
+
+def test_the_handler_of_a_signal_may_call_while_its_thread_waits(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/held")
+    pongs: list[bool] = []
+
+    def handle(*_: object) -> None:
+        pongs.append(client.call("daemon.ping")["pong"])
+
+    def send() -> None:
+        origin.received(1)
+        for count in range(1, 4):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            eventually(lambda count=count: len(pongs) == count)  # type: ignore[misc]
+        gate.set()
+
+    previous = signal.signal(signal.SIGUSR1, handle)
+    sender = threading.Thread(target=send, daemon=True)
+    try:
+        sender.start()
+        assert client.get(f"{origin.url}/held").ok
+    finally:
+        join([sender])
+        signal.signal(signal.SIGUSR1, previous)
+    assert pongs == [True] * 3

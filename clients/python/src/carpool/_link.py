@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
-from _thread import allocate_lock
+from _thread import RLock
 from collections import deque
 from typing import Final
 
@@ -31,10 +31,10 @@ class Link:
         self.is_unsent = False
         self.has_only_sent_one = False
         self.made_in = _fork.generation()
-        self._readable = select.poll()
-        self._readable.register(connection, select.POLLIN)
-        self._closing = allocate_lock()
-        self._sending = allocate_lock()
+        self._readable: select.poll | None = None
+        self._is_partly_sent = False
+        self._closing = RLock()
+        self._sending = RLock()
 
     def can_be_replaced(self) -> bool:
         """Whether the connection can be replaced without losing notifications or leases."""
@@ -64,6 +64,8 @@ class Link:
     def send(self, data: bytes, silence: float = _waiting.SILENCE_SECONDS, *, is_call: bool = False) -> None:
         """Write all of the data; raises DaemonUnreachableError if the daemon reads nothing for `silence` seconds."""
         with self._sending:
+            if self._is_partly_sent:
+                raise ConnectionLostError("the handler of a signal has interrupted a message to the daemon")
             self.has_only_sent_one &= is_call
             self._send_all(data, silence)
 
@@ -71,6 +73,7 @@ class Link:
         sent = self._send_some(data)
         if sent == len(data):
             return
+        self._is_partly_sent = True
         rest = memoryview(data)[sent:]
         writable = select.poll()
         writable.register(self.socket, select.POLLOUT)
@@ -78,6 +81,7 @@ class Link:
             if not writable.poll((silence + _waiting.PING_SECONDS) * 1000):
                 raise DaemonUnreachableError("the daemon does not read what this program sends: is it stopped?")
             rest = rest[self._send_some(rest) :]
+        self._is_partly_sent = False
 
     def _send_some(self, data: bytes | memoryview) -> int:
         try:
@@ -87,7 +91,14 @@ class Link:
 
     def receive(self, seconds: float) -> bool:
         """Handle what comes next; return False if nothing comes for so long."""
-        if not self._readable.poll(seconds * 1000):
+        # A handler of a signal, which runs inside poll(), may call: it makes another one.
+        readable, self._readable = self._readable, None
+        if readable is None:
+            readable = select.poll()
+            readable.register(self.socket, select.POLLIN)
+        is_readable = readable.poll(seconds * 1000)
+        self._readable = readable
+        if not is_readable:
             return False
         self.rpc.receive_data(self.socket.recv(READ_BYTES))
         return True
