@@ -1,0 +1,194 @@
+"""The parts that the adapters of requests and httpx share: parameters of the request, sessions, idle connections."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+import ssl
+import threading
+from collections.abc import Iterable
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlsplit
+
+# The longest line that an adapter reads: it holds the largest head that the daemon accepts.
+MAX_LINE_BYTES: Final = 1 << 20
+# The most bytes of a response that one read returns.
+READ_BYTES: Final = 1 << 19
+# The most bytes of a request's body in one message, which base64 makes a third larger.
+PIECE_BYTES: Final = 1 << 19
+# The timeout of one request.read, after which the answer is empty.
+POLL_MS: Final = 60_000
+# The events that end the wait for a head.
+EVENTS: Final = ("task.did_receive_response", "request.did_finish", "subscription.closed")
+# The daemon's longest timeout, for none.
+MAX_MS: Final = 2_592_000_000
+# What the sessions of adapters have in common: the library sends its own fields, decodes, and follows redirects.
+BASE_CONFIGURATION: Final[dict[str, Any]] = {
+    "languages": [],
+    "decode": False,
+    "redirect": "do_not_follow",
+    "url_encoding": "as_is",
+    "resource_timeout_ms": MAX_MS,
+}
+# What their requests have in common: the cookies, the cache and the proxies are those of the library.
+BASE_PARAMS: Final[dict[str, Any]] = {
+    "kind": "stream",
+    "cache": "no_store",
+    "on_disconnect": "cancel",
+    "proxy": {},
+}
+# Fields that the daemon sets itself, and those of the connection, which is the daemon's.
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding", b"connection", b"keep-alive"})
+_EXPECT: Final = ("expect", "100-continue")
+
+C = TypeVar("C")
+
+
+class HeaderError(ValueError):
+    """A header field that cannot be sent through the daemon."""
+
+
+def is_off() -> bool:
+    """Whether CARPOOL=off is in the environment: the library then sends its requests itself."""
+    return os.environ.get("CARPOOL", "").lower() == "off"
+
+
+def milliseconds(seconds: float | None) -> int:
+    """Return a timeout for the daemon; None is none."""
+    if seconds is None or math.isinf(seconds):
+        return MAX_MS
+    return min(MAX_MS, max(1, math.ceil(seconds * 1000)))
+
+
+def session_name(configuration: dict[str, Any]) -> str:
+    """Return the name of the session with this configuration."""
+    digest = hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()
+    return f"python-adapter-{digest[:24]}"
+
+
+def session_call(name: str, configuration: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the call that creates a session."""
+    return "session.create", {"name": name, "configuration": configuration}
+
+
+def header_fields(fields: Iterable[tuple[bytes, bytes]], url: str) -> list[tuple[str, str]]:
+    """Return the fields to send, without those that the daemon sets itself; raises HeaderError."""
+    sent = []
+    for name, value in fields:
+        if name.lower() in _FRAMING or (name.lower() == b"host" and _is_host_of(value, url)):
+            continue
+        try:
+            sent.append((name.decode("ascii"), value.decode()))
+        except UnicodeDecodeError as error:
+            shown = name.decode("latin-1")
+            raise HeaderError(
+                f"header {shown}: expected ASCII or UTF-8, got {value!r}; carpoold sends no other bytes, so encode the "
+                f"value, or set CARPOOL=off"
+            ) from error
+    return sent
+
+
+def _is_host_of(value: bytes, url: str) -> bool:
+    parts = urlsplit(url)
+    return value.decode("latin-1").lower() == parts.netloc.rpartition("@")[2].lower()
+
+
+def take_expectation(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with `expect_continue` in the place of the field, which the daemon sends itself."""
+    kept = [field for field in params["headers"] if (field[0].lower(), field[1].lower()) != _EXPECT]
+    if "body" not in params or len(kept) == len(params["headers"]):
+        return params
+    return params | {"headers": kept, "expect_continue": True}
+
+
+def body_params(method: str, content: bytes | None, length: int | None) -> dict[str, Any]:
+    """Return the members `body`, the bytes themselves or a stream of a known or unknown length, and `kind`.
+
+    `content` is None if the body is sent in pieces; `length` is that of the field Content-Length.
+    """
+    # The daemon refuses a GET that streams its response and has a body.
+    kind = "upload" if method == "GET" else "stream"
+    if content is not None and length in {None, len(content)}:
+        if len(content) <= PIECE_BYTES:
+            return {"kind": kind, "body": {"base64": base64.b64encode(content).decode()}}
+        length = len(content)
+    return {"kind": kind, "body": {"stream": True} if length is None else {"stream": True, "length_bytes": length}}
+
+
+def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:
+    """Return the parameter `trust` that verifies as an SSLContext does."""
+    if context.verify_mode == ssl.CERT_NONE:
+        return {"verify": False}
+    authorities = context.get_ca_certs(binary_form=True)
+    # A context whose authorities are in a folder reads them only when they are needed.
+    trust: dict[str, Any] = {"ca_pem": "".join(map(ssl.DER_cert_to_PEM_cert, authorities))} if authorities else {}
+    if not context.check_hostname:
+        trust["evaluators"] = {"*": {"default": {"validate_host": False}}}
+    return trust or "system"
+
+
+def trust_of_path(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the parameter `trust` for a file or a folder of authorities."""
+    place = os.path.abspath(path)  # noqa: PTH100, resolve() would follow links
+    return {"ca_path" if os.path.isdir(place) else "ca_file": place}  # noqa: PTH112, this module is imported early
+
+
+def certificate(cert: Any) -> dict[str, Any]:
+    """Return the parameter `client_certificate` of a path, or of the paths of certificate, key, and a password."""
+    if isinstance(cert, (str, os.PathLike)):
+        return {"file": os.path.abspath(cert)}  # noqa: PTH100
+    file, key, *password = cert
+    given = {"file": os.path.abspath(file)}  # noqa: PTH100
+    if key:
+        given["key_file"] = os.path.abspath(key)  # noqa: PTH100
+    if password and password[0]:
+        given["password"] = password[0].decode() if isinstance(password[0], bytes) else password[0]
+    return given
+
+
+class Idle(Generic[C]):
+    """Connections to the daemon that no request uses; they belong to the process that has made them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._free: list[tuple[object, C]] = []
+
+    def take(self, owner: object = None) -> C | None:
+        """Return a connection of this owner (an event loop), the one that was used last; None if there is none."""
+        if self._process != os.getpid():
+            # A child of fork: its parent uses these connections.
+            self.__init__()  # type: ignore[misc]
+        with self._lock:
+            for index in range(len(self._free) - 1, -1, -1):
+                if self._free[index][0] is owner:
+                    return self._free.pop(index)[1]
+        return None
+
+    def give(self, connection: C, owner: object = None) -> None:
+        """Keep a connection for the next request."""
+        with self._lock:
+            self._free.append((owner, connection))
+
+    def drain(self) -> list[C]:
+        """Return all connections and forget them."""
+        with self._lock:
+            free, self._free = self._free, []
+        return [connection for _, connection in free]
+
+
+def connection_message(error: BaseException) -> str:
+    """Return the message for a daemon that cannot be reached."""
+    return f"carpoold cannot be reached: {error}; start it, or set CARPOOL=off to send requests without it"
+
+
+def proxy(url: str) -> dict[str, Any]:
+    """Return the parameter `proxy` for the URL of a proxy, whose port is that of its scheme if it has none."""
+    parts = urlsplit(url)
+    port = {"http": 80, "https": 443}.get(parts.scheme.lower(), 1080) if parts.port is None else parts.port
+    user = parts.netloc.rpartition("@")[0]
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return {"all": f"{parts.scheme}://{user}{'@' if user else ''}{host}:{port}"}

@@ -1,0 +1,112 @@
+"""An adapter of the package requests: sessions send through carpoold, and are otherwise unchanged.
+
+session = requests.Session()
+session.mount("https://", CarpoolAdapter())
+session.mount("http://", CarpoolAdapter())
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+from urllib.parse import urlsplit
+
+try:
+    import requests
+    from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, DEFAULT_RETRIES, HTTPAdapter
+    from requests.utils import prepend_scheme_if_needed, select_proxy
+except ImportError as error:
+    raise ImportError("carpool.requests needs the package requests: pip install requests") from error
+
+from . import _adapters as adapters
+from ._sync.exchange import Exchange
+from ._urllib3 import Origin, URLRefusedError
+
+__all__ = ["CarpoolAdapter"]
+
+
+class CarpoolAdapter(HTTPAdapter):
+    """Sends the requests of a `requests.Session` through carpoold; threads may share it.
+
+    The arguments are those of `HTTPAdapter`. `max_retries` is honoured as there; the sizes of pools have no meaning,
+    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPAdapter`.
+    """
+
+    def __init__(
+        self,
+        pool_connections: int = DEFAULT_POOLSIZE,
+        pool_maxsize: int = DEFAULT_POOLSIZE,
+        max_retries: Any = DEFAULT_RETRIES,
+        pool_block: bool = DEFAULT_POOLBLOCK,
+    ) -> None:
+        super().__init__(pool_connections, pool_maxsize, max_retries, pool_block)
+        self._begin()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[misc]
+        self._begin()
+
+    def _begin(self) -> None:
+        self._idle: adapters.Idle[Exchange] = adapters.Idle()
+        weakref.finalize(self, _close, self._idle)
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        """Send a request; raises the exceptions of requests."""
+        try:
+            return super().send(request, *args, **kwargs)
+        except URLRefusedError as error:
+            raise requests.exceptions.InvalidURL(str(error), request=request) from error
+
+    def get_connection_with_tls_context(
+        self,
+        request: requests.PreparedRequest,
+        verify: bool | str | None,
+        proxies: Any = None,
+        cert: Any = None,
+    ) -> Any:
+        """Return what sends the request, in the place of a connection pool."""
+        proxy = select_proxy(request.url or "", proxies)
+        pool = None
+        if not (proxy and proxy.lower().startswith("socks")):
+            # It refuses URLs and proxies that are not valid. urllib3 connects only when it sends.
+            pool = super().get_connection_with_tls_context(request, verify, proxies=proxies, cert=cert)
+        if adapters.is_off():
+            return pool or super().get_connection_with_tls_context(request, verify, proxies=proxies, cert=cert)
+        settings, configuration = self._settings(request, verify, cert, pool)
+        if proxy:
+            settings["proxy"] = adapters.proxy(str(prepend_scheme_if_needed(proxy, "http")))  # type: ignore[no-untyped-call]
+        parts = urlsplit(request.url or "")
+        base = f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2]}"
+        return Origin(base, settings, configuration, self._idle)
+
+    def close(self) -> None:
+        """Close the connections to the daemon that no response uses."""
+        super().close()
+        _close(self._idle)
+
+    @staticmethod
+    def _settings(
+        request: requests.PreparedRequest, verify: bool | str | None, cert: Any, pool: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the parameters of a connection, and the configuration of the session."""
+        configuration = dict(adapters.BASE_CONFIGURATION)
+        settings = dict(adapters.BASE_PARAMS) | {"http_version": "1.1"}
+        given = getattr(pool, "conn_kw", {})
+        if (request.url or "").lower().startswith("https"):
+            if not verify:
+                settings["trust"] = {"verify": False}
+            elif isinstance(verify, str):
+                settings["trust"] = adapters.trust_of_path(verify)
+            elif context := given.get("ssl_context"):
+                configuration["trust"] = adapters.trust_of_context(context)
+            if cert:
+                settings["client_certificate"] = adapters.certificate(cert)
+        if source := given.get("source_address"):
+            settings["addresses"] = {"local_address": source[0]}
+        settings["session"] = adapters.session_name(configuration)
+        return settings, configuration
+
+
+def _close(idle: adapters.Idle[Exchange]) -> None:
+    for exchange in idle.drain():
+        exchange.channel.close()
