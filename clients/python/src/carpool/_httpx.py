@@ -1,0 +1,181 @@
+"""What both transports of httpx share: the parameters of a request, its response, and the exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import ssl
+from collections.abc import Iterator
+from typing import Any, Final
+
+import httpx
+
+from . import _adapters as adapters
+from ._exceptions import CarpoolError, RequestError, RPCError
+from ._http1 import raw_headers, reason
+
+_UNREACHED: Final = (
+    "session_task_failed.cannot_find_host",
+    "session_task_failed.cannot_connect_to_host",
+    "session_task_failed.not_connected_to_internet",
+    "session_task_failed.dns_lookup_failed",
+    "session_task_failed.secure_connection_failed",
+    "session_task_failed.server_certificate_",
+    "session_task_failed.client_certificate.",
+    "server_trust_evaluation_failed",
+)
+_VERSIONS: Final = {"http/1.0": b"HTTP/1.0", "http/1.1": b"HTTP/1.1", "h2": b"HTTP/2"}
+_RESET: Final = 104  # ECONNRESET
+_PARTIAL: Final = 18  # CURLE_PARTIAL_FILE
+
+
+def pause_before(retry: int) -> float:
+    """Return the seconds before a retry of a connection, as httpcore counts them."""
+    return 0.0 if retry == 0 else 0.5 * float(2 ** (retry - 1))
+
+
+class Settings:
+    """The arguments of a transport as parameters of its requests."""
+
+    def __init__(
+        self,
+        *,
+        verify: Any,
+        cert: Any,
+        trust_env: bool,
+        http1: bool,
+        http2: bool,
+        proxy: Any,
+        uds: str | None,
+        local_address: str | None,
+        **_: Any,
+    ) -> None:
+        self.configuration = dict(adapters.BASE_CONFIGURATION)
+        self._tls: dict[str, Any] = {}
+        self._trust(verify, trust_env)
+        if cert:
+            self._tls["client_certificate"] = adapters.certificate(cert)
+        self._common: dict[str, Any] = {
+            **adapters.BASE_PARAMS,
+            "session": adapters.session_name(self.configuration),
+            "http_version": "1.1" if not http2 else "auto" if http1 else "2",
+            "proxy": _proxy(proxy),
+        }
+        addresses = {"unix_socket": uds and os.path.abspath(uds), "local_address": local_address}  # noqa: PTH100
+        if given := {name: value for name, value in addresses.items() if value}:
+            self._common["addresses"] = given
+
+    def _trust(self, verify: Any, trust_env: bool) -> None:
+        place = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") if trust_env else None
+        if isinstance(verify, ssl.SSLContext):
+            self.configuration["trust"] = adapters.trust_of_context(verify)
+        elif isinstance(verify, str):
+            self._tls["trust"] = adapters.trust_of_path(verify)
+        elif not verify:
+            self._tls["trust"] = {"verify": False}
+        elif place:
+            self._tls["trust"] = adapters.trust_of_path(place)
+
+    def params(self, request: httpx.Request) -> dict[str, Any]:
+        """Return the parameters of a request; raises UnsupportedProtocol and LocalProtocolError."""
+        url = request.url
+        if url.scheme not in {"http", "https"}:
+            raise httpx.UnsupportedProtocol(
+                f"Request URL has an unsupported protocol '{url.scheme}://'."
+                if url.scheme
+                else "Request URL is missing an 'http://' or 'https://' protocol.",
+                request=request,
+            )
+        target = request.extensions.get("target", url.raw_path).decode("ascii")
+        whole = f"{url.scheme}://{url.netloc.decode('ascii')}{target}"
+        try:
+            headers = adapters.header_fields(request.headers.raw, whole)
+        except adapters.HeaderError as error:
+            raise httpx.LocalProtocolError(str(error), request=request) from error
+        params = self._common | {"method": request.method, "url": whole, "headers": headers}
+        if url.scheme == "https":
+            params |= self._tls
+        params |= _body(request)
+        timeout = request.extensions.get("timeout", {})
+        waits = [timeout.get("read")]
+        if "stream" in params.get("body", {}):
+            waits.append(timeout.get("write"))
+        params["timeout_ms"] = max(map(adapters.milliseconds, waits))
+        params["connect_timeout_ms"] = adapters.milliseconds(timeout.get("connect"))
+        return adapters.take_expectation(params)
+
+    @staticmethod
+    def response(head: dict[str, Any], stream: httpx.SyncByteStream | httpx.AsyncByteStream) -> httpx.Response:
+        """Return the response with this head and body."""
+        extensions = {
+            "http_version": _VERSIONS.get(head["http_version"], b"HTTP/1.1"),
+            "reason_phrase": b"" if head["http_version"] == "h2" else reason(head).encode(),
+        }
+        return httpx.Response(head["status"], headers=raw_headers(head), stream=stream, extensions=extensions)
+
+
+def traced(head: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the event of a response for the extension `trace`, by the names of httpcore."""
+    headers = raw_headers(head)
+    if head["http_version"] == "h2":
+        return "http2.receive_response_headers.complete", {"return_value": (head["status"], headers)}
+    value = (_VERSIONS[head["http_version"]], head["status"], reason(head).encode(), headers)
+    return "http11.receive_response_headers.complete", {"return_value": value}
+
+
+def _proxy(proxy: Any) -> dict[str, Any]:
+    if proxy is None:
+        return {}
+    given = proxy if isinstance(proxy, httpx.Proxy) else httpx.Proxy(proxy)
+    server: dict[str, Any] = {"url": adapters.proxy(str(given.url))["all"]}
+    if given.auth is not None:
+        server["username"], server["password"] = given.auth
+    return {"all": server}
+
+
+def _body(request: httpx.Request) -> dict[str, Any]:
+    length = request.headers.get("content-length")
+    if length is None and "transfer-encoding" not in request.headers:
+        return {}
+    stream = request.stream
+    content = b"".join(stream) if isinstance(stream, httpx.ByteStream) else None
+    if content is not None and len(content) > adapters.PIECE_BYTES:
+        content = None
+    return adapters.body_params(request.method, content, None if length is None else int(length))
+
+
+@contextlib.contextmanager
+def converted(request: httpx.Request, *, is_sending: bool = False, is_receiving: bool = False) -> Iterator[None]:
+    """Raise the exceptions of httpx for those of the daemon."""
+    try:
+        yield
+    except RequestError as error:
+        raise _failure(error, is_receiving=is_receiving)(error.message, request=request) from error
+    except RPCError as error:
+        path = str(error.data.get("path", ""))
+        kind: type[httpx.TransportError] = httpx.ReadError if is_receiving else httpx.ConnectError
+        if path.startswith("params.headers"):
+            kind = httpx.LocalProtocolError
+        elif path.startswith("params.proxy"):
+            kind = httpx.ProxyError
+        raise kind(str(error), request=request) from error
+    except CarpoolError as error:
+        lost = httpx.ReadError if is_receiving else httpx.WriteError if is_sending else httpx.ConnectError
+        raise lost(adapters.connection_message(error), request=request) from error
+
+
+def _failure(error: RequestError, *, is_receiving: bool) -> type[httpx.TransportError]:
+    name = error.name
+    if name == "session_task_failed.timed_out":
+        kinds = {"connect": httpx.ConnectTimeout, "queue": httpx.PoolTimeout, "body": httpx.WriteTimeout}
+        return kinds.get(str(error.data.get("timeout")), httpx.ReadTimeout)
+    if name.startswith("session_task_failed.proxy."):
+        return httpx.ProxyError
+    if name.startswith(_UNREACHED):
+        return httpx.ConnectError
+    if name in {"invalid_url", "session_task_failed.bad_url"}:
+        return httpx.UnsupportedProtocol
+    is_partial = (error.data.get("curl") or {}).get("code") == _PARTIAL
+    if name == "session_task_failed.network_connection_lost" and error.data.get("errno") == _RESET and not is_partial:
+        return httpx.ReadError
+    return httpx.RemoteProtocolError
