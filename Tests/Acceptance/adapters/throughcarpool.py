@@ -1,0 +1,85 @@
+"""A pytest plugin: the tests of requests or httpx send through a daemon, and a file names those that did.
+
+It is loaded by `run`. With CARPOOL=off the same tests send with the transport of the library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SENDING: set[str] = set()
+OUTCOMES: dict[str, str] = {}
+_current = ""
+
+
+def _noting(function: Any) -> Any:
+    """Return a function that notes the running test, and does the same."""
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        SENDING.add(_current)
+        return function(*args, **kwargs)
+
+    return noted
+
+
+def _patch_requests() -> None:
+    import requests.adapters  # noqa: PLC0415, only one of the two may be installed
+    import requests.sessions  # noqa: PLC0415, only one of the two may be installed
+    from carpool.requests import CarpoolAdapter  # noqa: PLC0415, only one of the two may be installed
+
+    CarpoolAdapter.send = _noting(CarpoolAdapter.send)  # type: ignore[method-assign]
+    requests.adapters.HTTPAdapter = requests.sessions.HTTPAdapter = CarpoolAdapter  # type: ignore[misc]
+
+
+def _patch_httpx() -> None:
+    import httpx  # noqa: PLC0415, only one of the two may be installed
+    import httpx._client  # noqa: PLC0415, only one of the two may be installed
+    from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport  # noqa: PLC0415, only one of the two may be installed
+
+    CarpoolTransport.handle_request = _noting(CarpoolTransport.handle_request)  # type: ignore[method-assign]
+    AsyncCarpoolTransport.handle_async_request = _noting(  # type: ignore[method-assign]
+        AsyncCarpoolTransport.handle_async_request
+    )
+    for module in (httpx, httpx._client):
+        module.HTTPTransport = CarpoolTransport  # type: ignore[attr-defined]
+        module.AsyncHTTPTransport = AsyncCarpoolTransport  # type: ignore[attr-defined]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    from harness.daemon import Daemon  # noqa: PLC0415, only one of the two may be installed
+
+    config.addinivalue_line("markers", "timeout: the deadline of a test")
+    directory = Path(tempfile.mkdtemp(prefix="carpool-"))
+    daemon = Daemon(directory)
+    os.environ["CARPOOL_SOCKET"] = str(daemon.socket)
+
+    def end() -> None:
+        daemon.stop()
+        shutil.rmtree(directory)
+
+    config.add_cleanup(end)
+    {"requests": _patch_requests, "httpx": _patch_httpx}[os.environ["ADAPTER_OF"]]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    global _current  # noqa: PLW0603
+    _current = item.nodeid
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.outcome != "passed" or report.when == "call":
+        OUTCOMES[report.nodeid] = "failed" if report.failed else report.outcome
+
+
+def pytest_sessionfinish() -> None:
+    if path := os.environ.get("ADAPTER_RESULTS"):
+        results = {name: OUTCOMES.get(name, "skipped") for name in sorted(SENDING)}
+        Path(path).write_text(json.dumps(results, indent=1))
