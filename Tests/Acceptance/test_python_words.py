@@ -223,6 +223,14 @@ def test_the_response_of_the_last_retry_is_returned(client: carpool.Client, orig
         client.get(url, retry=policy, validate=True)  # type: ignore[call-overload]
 
 
+def test_what_the_session_refuses_is_refused_with_retries_too(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = origin.on("/", lambda exchange: exchange.reply(404))
+    client.create_session("strict", {"validate": True})
+    with pytest.raises(carpool.ValidationError):
+        client.get(url, session="strict", retry=2)
+    assert len(origin.requests) == 1
+
+
 # Responses
 
 
@@ -290,12 +298,6 @@ def test_cookies_that_a_response_sets(client: carpool.Client, origin: ScriptedOr
     ]
     client.get("http://a.shop.example/x", cookies=response.cookies, addresses=addresses)
     assert origin.requests[-1].values("Cookie") == ["far=3"]
-
-
-def test_methods_are_in_capitals(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    client.request("get", origin.url)
-    client.request("Mine", origin.url)
-    assert [came.method for came in origin.requests] == ["GET", "Mine"]
 
 
 # Earlier names

@@ -38,8 +38,8 @@ MAX_MS: Final = 2_592_000_000
 MAX_POLL_MS: Final = 60_000
 
 
-# The names that requests and httpx write in capitals too; any other name is sent as it is.
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+# The statuses that a retry policy retries by default.
+_RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 def request_params(
@@ -55,7 +55,6 @@ def request_params(
     _checks.check_target(method, url)
     _checks.check_types(options)
     given = defaults.options(options)
-    method = method.upper() if method.upper() in _METHODS else method
     values, is_encoded = given.pop("params", None), "encoding" in given
     params: dict[str, Any] = {"url": defaults.url(url, values, is_encoded=is_encoded), "method": method}
     if is_encoded and values is not None:
@@ -265,7 +264,11 @@ def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:
     if not retry or options.get("validate") or (isinstance(retry, Mapping) and not retry.get("without_validation")):
         return False
     error = (response.record.get("outcome") or {}).get("error") or {}
-    return error.get("name") == "response_validation_failed.unacceptable_status_code"
+    if error.get("name") != "response_validation_failed.unacceptable_status_code":
+        return False
+    statuses = retry.get("statuses") if isinstance(retry, Mapping) else None
+    # Another status was refused by the validators of the session.
+    return response.status_code in (_RETRIED if statuses is None else statuses)
 
 
 def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
