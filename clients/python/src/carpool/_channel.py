@@ -8,6 +8,7 @@ import time
 from _thread import _local
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any, Final
 
 from . import _fork, _socket, _waiting
@@ -94,8 +95,9 @@ class Channel:
     may_start: bool
     """Whether a daemon is started where there is none."""
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, is_exclusive: bool = False) -> None:
         self.may_start = True
+        self._is_exclusive = is_exclusive
         self._path = path
         self._callbacks = Callbacks(allow_async=False)
         self._was_connected = False
@@ -104,10 +106,15 @@ class Channel:
 
     def _begin(self) -> None:
         """Begin without connections."""
-        self._local = _local()
+        self._local: Any = SimpleNamespace() if self._is_exclusive else _local()
         self._pool = _Pool()
         self._declared: Link | None = None
         self._serving: list[Link] = []
+
+    @classmethod
+    def exclusive(cls, path: str | os.PathLike[str] | None) -> Channel:
+        """Return a channel with one connection, which one thread after the other may use."""
+        return cls(path, is_exclusive=True)
 
     def abandon(self) -> None:
         """Close the descriptors of the parent's connections."""

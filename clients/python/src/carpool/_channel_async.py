@@ -37,6 +37,11 @@ class AsyncChannel:
         self._callbacks = Callbacks(allow_async=True)
         _fork.add(self)
 
+    @classmethod
+    def exclusive(cls, path: str | os.PathLike[str] | None) -> AsyncChannel:
+        """Return a channel with one connection, as every one of an event loop has."""
+        return cls(path)
+
     def abandon(self) -> None:
         """Replace the descriptor of the parent's connection.
 

@@ -1,6 +1,7 @@
 """How long a call waits for a daemon that is silent.
 
-A call with a time-out waits silently for as long; others wait for `SILENCE_SECONDS`. Then the daemon is asked whether
+A call with a time-out waits silently for as long; others, and those with one of more than an hour, wait for
+`SILENCE_SECONDS`. Then the daemon is asked whether
 it runs, by `daemon.ping` on the same connection. If it answers, the call continues: the daemon ends it, by the
 time-outs of the request. If nothing comes for `PING_SECONDS`, the call fails.
 """
@@ -15,6 +16,8 @@ from ._exceptions import CarpoolError, DaemonUnreachableError, RequestTimeoutErr
 
 SILENCE_SECONDS: Final = 30.0
 PING_SECONDS: Final = 5.0
+# A longer time-out stands for none.
+_LONGEST_SECONDS: Final = 3600.0
 # The pauses between attempts to reach the next daemon, in seconds.
 FIRST_PAUSE: Final = 0.01
 LONGEST_PAUSE: Final = 0.25
@@ -28,7 +31,8 @@ def silence(params: Mapping[str, Any]) -> float:
     if "timeout_ms" not in params and "resource_timeout_ms" not in params:
         return SILENCE_SECONDS
     given = [params[name] for name in _TIMEOUTS if isinstance(params.get(name), (int, float))]
-    return min(given) / 1000 if given else SILENCE_SECONDS
+    seconds = min(given) / 1000 if given else SILENCE_SECONDS
+    return seconds if seconds <= _LONGEST_SECONDS else SILENCE_SECONDS
 
 
 def unanswered(method: str, params: Mapping[str, Any]) -> CarpoolError:

@@ -35,7 +35,7 @@ class Exchange:
     @classmethod
     async def on_new_channel(cls) -> Self:
         """Connect to the daemon; raises DaemonUnreachableError."""
-        channel = AsyncChannel(None)
+        channel = AsyncChannel.exclusive(None)
         hello: dict[str, Any] = {"max_line_bytes": MAX_LINE_BYTES}
         if name := os.environ.get("CARPOOL_CLIENT"):
             hello["name"] = name

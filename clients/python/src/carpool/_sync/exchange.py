@@ -36,7 +36,7 @@ class Exchange:
     @classmethod
     def on_new_channel(cls) -> Self:
         """Connect to the daemon; raises DaemonUnreachableError."""
-        channel = Channel(None)
+        channel = Channel.exclusive(None)
         hello: dict[str, Any] = {"max_line_bytes": MAX_LINE_BYTES}
         if name := os.environ.get("CARPOOL_CLIENT"):
             hello["name"] = name
