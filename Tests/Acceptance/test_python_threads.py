@@ -107,17 +107,22 @@ def test_the_callback_of_a_request_runs_in_the_thread_that_makes_it(
     assert sorted(seen) == sorted(expected)
 
 
-@pytest.mark.parametrize("registers", ["before", "while it serves"])
+@pytest.mark.parametrize("registers", ["before", "after its first call", "while it serves"])
 def test_the_callback_of_a_session_runs_in_the_thread_that_serves(
     client: carpool.Client, origin: ScriptedOrigin, registers: str
 ) -> None:
     seen: list[int] = []
-    serving = threading.Event()
+    serving, connected, registered = threading.Event(), threading.Event(), threading.Event()
 
     def adapt(_: carpool.AdaptCall) -> None:
         seen.append(threading.get_ident())
 
     def serve() -> None:
+        if registers == "after its first call":
+            # The connection of the thread is older than the one that declares the name.
+            client.call("daemon.ping")
+            connected.set()
+            assert registered.wait(PATIENCE_SECONDS)
         serving.set()
         with pytest.raises(carpool.ConnectionLostError):
             client.serve()
@@ -126,12 +131,16 @@ def test_the_callback_of_a_session_runs_in_the_thread_that_serves(
         client.register("c", adapt=adapt)
     server = threading.Thread(target=serve, daemon=True)
     server.start()
+    if registers == "after its first call":
+        assert connected.wait(PATIENCE_SECONDS)
+        client.register("c", adapt=adapt)
+        registered.set()
     assert serving.wait(PATIENCE_SECONDS)
     eventually(lambda: bool(client._channel._serving))
-    if registers != "before":
+    if registers == "while it serves":
         client.register("c", adapt=adapt)
     # Before, the thread that has registered declares the name too.
-    eventually(lambda: declaring(client) == (2 if registers == "before" else 1))
+    eventually(lambda: declaring(client) == (1 if registers == "while it serves" else 2))
     client.create_session("signed", {"interceptor": [CALLBACK]})
     assert client.get(origin.url, session="signed").ok
     in_threads(4, lambda _: client.get(origin.url, session="signed"))

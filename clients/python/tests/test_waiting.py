@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from both_clients import Connect, Start, result
+from both_clients import Asynchronous, Blocking, Connect, Start, result
 
 import carpool
 from carpool import _waiting
@@ -100,7 +101,10 @@ def test_a_daemon_that_never_ends_refuses_in_the_end(start: Start, connect: Conn
         connect(daemon.path).run("call", "request.perform", timeout_ms=100)
 
 
-def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Blocking, Asynchronous])
+def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(
+    tmp_path: Path, kind: type[Blocking | Asynchronous]
+) -> None:
     read: list[bytes] = []
 
     def serve(listener: socket.socket) -> None:
@@ -112,13 +116,14 @@ def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(tmp
                 if reads:
                     read.append(connection.recv(65_536))
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, carpool.Client(tmp_path / "s") as client:
+    client = kind(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, contextlib.closing(client):
         listener.bind(str(tmp_path / "s"))
         listener.listen()
         server = threading.Thread(target=serve, args=(listener,), daemon=True)
         server.start()
         with pytest.raises(carpool.ConnectionLostError, match="closed the connection"):
-            client.call("daemon.ping")
+            client.run("call", "daemon.ping")
         server.join(10)
     assert len(read) == 1
 

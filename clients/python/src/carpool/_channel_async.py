@@ -59,19 +59,19 @@ class AsyncChannel:
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError."""
-        end, pause = None, _waiting.FIRST_PAUSE
+        silence, end, pause = _waiting.silence(params), 0.0, 0.0
         while True:
+            link = await self._connected(silence)
             try:
-                link = await self._connected(_waiting.silence(params))
                 return await link.ask(method, params)
-            except AccessError as error:
-                # The daemon ends; the next one accepts the call.
-                now = time.monotonic()
-                end = end or now + _waiting.silence(params)
-                if error.name != "draining" or now + pause > end:
+            except (AccessError, ConnectionLostError) as error:
+                # The daemon ends, or has not read the call: the next one accepts it.
+                end = end or time.monotonic() + silence
+                is_for_the_next = link.is_unread if isinstance(error, ConnectionLostError) else error.name == "draining"
+                if not is_for_the_next or link.is_bound or time.monotonic() + pause > end:
                     raise
             await asyncio.sleep(pause)
-            pause = _waiting.longer(pause)
+            pause = max(_waiting.FIRST_PAUSE, _waiting.longer(pause))
             self._leave(link)
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
@@ -169,10 +169,10 @@ class AsyncChannel:
                 raise RuntimeError("the AsyncClient is used by another event loop: make one for each")
             self._link = link = None
             self._connecting = asyncio.Lock()
-        if link is not None and not link.has_ended():
+        if link is not None and link.ended is None:
             return link
         async with self._connecting:
-            if self._link is None or self._link.has_ended():
+            if self._link is None or self._link.ended is not None:
                 self._link = await self._made(patience)
             return self._link
 

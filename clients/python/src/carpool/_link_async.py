@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import select
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
 from . import _waiting
-from ._channel import BOUND, keep
+from ._channel import BOUND, MAX_ATOMIC_BYTES, keep
 from ._exceptions import CarpoolError, ConnectionLostError, rpc_error
 from ._handlers import MAX_QUESTIONS, Callbacks
 from ._orphans import Orphans
@@ -53,7 +52,8 @@ class Link(asyncio.Protocol):
         self.is_bound = False
         self._callbacks = callbacks
         self._is_feed = is_feed
-        self._state = select.poll()
+        self.is_unread = False
+        self._lone_bytes = 0
         self._is_heard = False
         self._ticking: asyncio.TimerHandle | None = None
         self._pinged: float | None = None
@@ -61,7 +61,6 @@ class Link(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
         self.transport = transport
-        self._state.register(transport.get_extra_info("socket"), 0)
 
     def data_received(self, data: bytes) -> None:
         self._is_heard = True
@@ -73,6 +72,11 @@ class Link(asyncio.Protocol):
             self.end(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        # A write of a lone call that fails, or the daemon's end with unread bytes: it has not read the call.
+        self.is_unread = len(self.calls) == 1 and (
+            (isinstance(exc, BrokenPipeError) and self._lone_bytes > 0)
+            or (isinstance(exc, ConnectionResetError) and 0 < self._lone_bytes <= MAX_ATOMIC_BYTES)
+        )
         reason = f"lost the connection to the daemon: {exc}" if exc else "the daemon closed the connection"
         self.end(ConnectionLostError(reason))
 
@@ -80,6 +84,7 @@ class Link(asyncio.Protocol):
         """Write, or raise the error with which the connection ended."""
         if self.ended is not None or self.transport is None:
             raise self.ended or ConnectionLostError("the connection is closed")
+        self._lone_bytes = 0
         self.transport.write(data)
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
@@ -92,11 +97,14 @@ class Link(asyncio.Protocol):
         params = self.orphans.marked(method, params)
         call, data = self.rpc.send_request(method, params)
         pending = Pending(self.loop.create_future(), method, params, self.loop.time())
+        is_alone = not self.calls
         self.calls[call] = pending
         if self._ticking is None:
             self._ticking = self.loop.call_later(TICK_SECONDS, self._tick)
         try:
             self.write(data)
+            if is_alone:
+                self._lone_bytes = len(data)
             value = await pending.future
         except asyncio.CancelledError:
             if self.calls.pop(call, None) is not None and self.ended is None:
@@ -158,14 +166,6 @@ class Link(asyncio.Protocol):
     def others_handling(self) -> set[asyncio.Task[None]]:
         """Return the running handlers, without the current one."""
         return {task for task in self.handling if task is not asyncio.current_task()}
-
-    def has_ended(self) -> bool:
-        """Whether the daemon has closed the connection, also if the event loop does not know yet."""
-        if self.ended is not None or self.transport is None:
-            return True
-        if self.calls or self.is_bound:
-            return False
-        return bool(self._state.poll(0))
 
     def _deliver(self, event: Result | Failure | Notification | Question) -> None:
         match event:
