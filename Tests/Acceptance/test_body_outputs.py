@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import gzip
 import hashlib
 import os
@@ -9,7 +11,9 @@ import pty
 import select
 import socket
 import stat
+import termios
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +32,8 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 DATA = os.urandom(3_000_017)
 TEXT = b"a line\n"
+# The capacity of a pipe.
+PIPE_BYTES = 65_536
 
 
 @pytest.fixture
@@ -241,6 +247,28 @@ def test_a_client_that_disconnects_leaves_no_writer(daemon: Daemon, origin: Scri
         assert os.read(pair.read, 5) == b"first"
     assert pair.finish() == b""
     silent.has_ended()
+
+
+def _is_full(pipe: int) -> bool:
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0] == PIPE_BYTES
+
+
+def test_bodies_that_are_never_read_leave_no_descriptor(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """All bytes have arrived, and wait for their readers when the client disconnects."""
+    url = origin.on("/some", lambda exchange: exchange.reply(200, DATA[:200_000]))
+    with Wire(daemon.socket) as wire:
+        Pair().perform(wire, url=url)
+    before = daemon.descriptors().count("/dev/null")
+    for _ in range(10):
+        pair = Pair()
+        with Wire(daemon.socket) as wire:
+            pair.send(wire, url=url)
+            eventually(partial(_is_full, pair.read))
+        pair.close()
+    eventually(lambda: daemon.unfinished() == {})
+    eventually(lambda: daemon.descriptors().count("/dev/null") == before)
 
 
 @pytest.mark.parametrize("version", ["1.1", "2"])

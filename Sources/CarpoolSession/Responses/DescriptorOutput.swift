@@ -116,6 +116,7 @@ public final class DescriptorOutput: ReadinessHandler {
         dropBuffered()
         closeCompletion = then
         if !isWriting { finishClosing() }
+        endFlush()
     }
 
     private func finishClosing() {
@@ -161,10 +162,7 @@ public final class DescriptorOutput: ReadinessHandler {
     private func reportProgress() {
         if waitingBytes == 0 {
             watch()
-            if let then = flushCompletion {
-                flushCompletion = nil
-                then()
-            }
+            endFlush()
         }
         guard reportsRoom, let memory, waitingBytes <= memory.limit / 2 else { return }
         reportsRoom = false
@@ -177,10 +175,14 @@ public final class DescriptorOutput: ReadinessHandler {
         if target.kind.isPolled { loop.forget(target.raw) }
         isPolling = false
         dropBuffered()
-        let flushed = flushCompletion
-        flushCompletion = nil
         onFailure(error)
-        flushed?()
+        endFlush()
+    }
+
+    private func endFlush() {
+        guard let then = flushCompletion else { return }
+        flushCompletion = nil
+        then()
     }
 
     private func dropBuffered() {
