@@ -84,9 +84,10 @@ async def endless(client: carpool.AsyncClient, origin: ScriptedOrigin) -> None:
     ],
 )
 def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedOrigin, begin: Start) -> None:
-    closed = threading.Event()
+    begun, closed = threading.Event(), threading.Event()
 
     def held(exchange: Exchange) -> bool:
+        begun.set()
         with contextlib.suppress(ConnectionError):
             exchange.take()  # the body, and what follows until the daemon closes the connection
         closed.set()
@@ -97,7 +98,7 @@ def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedO
     async def run() -> None:
         async with carpool.AsyncClient(daemon.socket) as client:
             task = asyncio.create_task(begin(client, origin))
-            await asyncio.to_thread(eventually, lambda: origin.connections > 0)
+            await asyncio.to_thread(eventually, begun.is_set)
             await ends(task)
             await asyncio.to_thread(eventually, daemon.is_idle)
             assert (await client.call("daemon.ping"))["pong"], "the connection is kept"
