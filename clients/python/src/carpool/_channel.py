@@ -7,7 +7,7 @@ import os
 import time
 from _thread import _local
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from ._handlers import MAX_QUESTIONS, Callbacks
 from ._link import Link
 from ._models import read_file
 from ._operations import pieces
+from ._pipe import Pipe
+from ._pool import Pool, Seat
 from ._rpc import Failure, NeedData, Notification, Question
 
 # The maximum number of unread notifications. Beyond it the queue is replaced by one `lagged` event, as the daemon
@@ -25,8 +27,6 @@ MAX_NOTIFICATIONS: Final = 10_000
 # A message of this size is written and read at once: if the daemon has closed the connection with unread bytes, and
 # this message was the last, it was not read.
 MAX_ATOMIC_BYTES: Final = 16_384
-# The connections that are kept of threads that have ended.
-MAX_IDLE: Final = 16
 # A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
 # callback waits, because handlers that cause each other's callbacks would exhaust the stack.
 MAX_NESTED: Final = 8
@@ -42,48 +42,6 @@ def keep(queue: deque[Notification], notification: Notification) -> None:
         queue.clear()
         queue.append(Notification("event", {"type": "lagged", "data": {"dropped": dropped}}))
     queue.append(notification)
-
-
-class _Pool:
-    """The connections of all threads, and those of threads that have ended."""
-
-    def __init__(self) -> None:
-        self.links: set[Link] = set()
-        self.idle: list[Link] = []
-
-    def release(self, link: Link) -> None:
-        """Keep the connection of a thread that has ended for another one, unless something belongs to it."""
-        is_reusable = link.can_be_replaced() and not link.announced and len(self.idle) < MAX_IDLE
-        if is_reusable and link in self.links:
-            self.idle.append(link)
-        else:
-            self.links.discard(link)
-            link.close()
-
-    def reused(self) -> Link | None:
-        """Return the connection of a thread that has ended; None if there is none."""
-        while self.idle:
-            with contextlib.suppress(IndexError):  # another thread was faster
-                link = self.idle.pop()
-                if not link.has_ended():
-                    return link
-                self.links.discard(link)
-                link.close()
-        return None
-
-
-class _Seat:
-    """The connection of one thread, with its unread notifications. The thread's end releases it."""
-
-    def __init__(self, pool: _Pool) -> None:
-        self.link: Link | None = None
-        self.notifications: deque[Notification] = deque()
-        self.is_declaring = False
-        self._pool = pool
-
-    def __del__(self) -> None:
-        if self.link is not None:
-            self._pool.release(self.link)
 
 
 class Channel:
@@ -107,7 +65,7 @@ class Channel:
     def _begin(self) -> None:
         """Begin without connections."""
         self._local: Any = SimpleNamespace() if self._is_exclusive else _local()
-        self._pool = _Pool()
+        self._pool = Pool()
         self._declared: Link | None = None
         self._serving: list[Link] = []
 
@@ -125,14 +83,16 @@ class Channel:
             # Not close(): a thread that the child does not have may hold its lock.
             link.socket.close()
 
-    def call(self, method: str, params: dict[str, Any]) -> Any:
+    def call(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError.
+
+        The descriptors go with the message.
 
         A call that the daemon cannot have read, because it had ended before, is made to the next one. So is one that a
         daemon has refused because it ends.
         """
         try:
-            return self._call(method, params)
+            return self._call(method, params, descriptors)
         except AccessError as error:
             if error.name != "draining":
                 raise
@@ -144,21 +104,21 @@ class Channel:
             if link is not None and link.can_be_replaced():
                 self._drop(link)
             try:
-                return self._call(method, params)
+                return self._call(method, params, descriptors)
             except AccessError as error:
                 if error.name != "draining" or time.monotonic() + pause > end:
                     raise
 
-    def _call(self, method: str, params: dict[str, Any]) -> Any:
+    def _call(self, method: str, params: dict[str, Any], descriptors: Sequence[int]) -> Any:
         silence = _waiting.silence(params)
         link = self._seat.link
         if link is not None and (link.waiting or link.is_bound):
-            return self._ask(link, method, params, silence)
+            return self._ask(link, method, params, silence, descriptors)
         end, pause = 0.0, 0.0
         while True:
             link = link or self._connected(silence)
             try:
-                return self._ask(link, method, params, silence)
+                return self._ask(link, method, params, silence, descriptors)
             except ConnectionLostError:
                 end = end or time.monotonic() + silence
                 if not link.is_unsent or time.monotonic() + pause > end:
@@ -245,6 +205,17 @@ class Channel:
             else:
                 link.interrupt()
 
+    def read_pipe(self, pipe: Pipe) -> bytes:
+        """Return what has arrived in a pipe, empty at its end; answers callbacks while it waits."""
+        while (block := pipe.read()) is None:
+            link = self._connected()
+            with self._in_step(link, " while a body arrived"):
+                if not link.questions and pipe.is_first(link.socket, _waiting.SILENCE_SECONDS):
+                    continue
+                if not self._advance(link, 0.0) and not self._is_alive(link):
+                    raise _waiting.silent()
+        return block
+
     @staticmethod
     def read_file(path: str) -> bytes | None:
         """Read a spool file; None if this process cannot open it."""
@@ -256,12 +227,12 @@ class Channel:
         return pieces(data)
 
     @property
-    def _seat(self) -> _Seat:
+    def _seat(self) -> Seat:
         """The seat of this thread."""
         try:
-            seat: _Seat = self._local.seat
+            seat: Seat = self._local.seat
         except AttributeError:
-            seat = self._local.seat = _Seat(self._pool)
+            seat = self._local.seat = Seat(self._pool)
         return seat
 
     @property
@@ -323,13 +294,20 @@ class Channel:
             self._drop(link)
             raise
 
-    def _ask(self, link: Link, method: str, params: dict[str, Any], silence: float = _waiting.SILENCE_SECONDS) -> Any:
+    def _ask(
+        self,
+        link: Link,
+        method: str,
+        params: dict[str, Any],
+        silence: float = _waiting.SILENCE_SECONDS,
+        descriptors: Sequence[int] = (),
+    ) -> Any:
         call, data = link.rpc.send_request(method, params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
             link.is_unsent = True
             link.has_only_sent_one = len(link.waiting) == 1 and len(data) <= MAX_ATOMIC_BYTES
-            link.send(data, silence, is_call=True)
+            link.send(data, silence, is_call=True, descriptors=descriptors)
             link.is_unsent = False
             while call not in link.answers:
                 if not self._advance(link, silence) and not self._is_alive(link):

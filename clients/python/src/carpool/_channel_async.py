@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from . import _fork, _socket, _waiting
@@ -15,6 +15,7 @@ from ._handlers import Callbacks
 from ._link_async import Link
 from ._models import read_file
 from ._operations import Gathering, pieces
+from ._pipe import Pipe
 from ._rpc import Notification
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
@@ -57,13 +58,16 @@ class AsyncChannel:
                 os.dup2(nothing, descriptor, inheritable=False)
                 os.close(nothing)
 
-    async def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Call a method and return its result; raises RPCError or DaemonUnreachableError."""
+    async def call(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+        """Call a method and return its result; raises RPCError or DaemonUnreachableError.
+
+        The descriptors go with the message.
+        """
         silence, end, pause = _waiting.silence(params), 0.0, 0.0
         while True:
             link = await self._connected(silence)
             try:
-                return await link.ask(method, params)
+                return await link.ask(method, params, descriptors)
             except (AccessError, ConnectionLostError) as error:
                 # The daemon ends, or has not read the call: the next one accepts it.
                 end = end or time.monotonic() + silence
@@ -137,6 +141,21 @@ class AsyncChannel:
             link, self._link = self._link, None
             link.end(ConnectionLostError("the client was closed"))
             await asyncio.gather(*link.others_handling(), return_exceptions=True)
+
+    async def read_pipe(self, pipe: Pipe) -> bytes:
+        """Return what has arrived in a pipe, empty at its end."""
+        # A fast body must not keep other tasks from running.
+        await asyncio.sleep(0)
+        while (block := pipe.read()) is None:
+            loop, event = asyncio.get_running_loop(), asyncio.Event()
+            loop.add_reader(pipe.descriptor, event.set)
+            try:
+                await asyncio.wait_for(event.wait(), _waiting.SILENCE_SECONDS)
+            except asyncio.TimeoutError:
+                await self.call("daemon.ping", {})
+            finally:
+                loop.remove_reader(pipe.descriptor)
+        return block
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""

@@ -6,6 +6,7 @@ import select
 import socket
 from _thread import RLock
 from collections import deque
+from collections.abc import Sequence
 from typing import Final
 
 from . import _fork, _waiting
@@ -61,16 +62,26 @@ class Link:
             except OSError:
                 return
 
-    def send(self, data: bytes, silence: float = _waiting.SILENCE_SECONDS, *, is_call: bool = False) -> None:
-        """Write all of the data; raises DaemonUnreachableError if the daemon reads nothing for `silence` seconds."""
+    def send(
+        self,
+        data: bytes,
+        silence: float = _waiting.SILENCE_SECONDS,
+        *,
+        is_call: bool = False,
+        descriptors: Sequence[int] = (),
+    ) -> None:
+        """Write all of the data, with descriptors for the daemon.
+
+        Raises DaemonUnreachableError if the daemon reads nothing for `silence` seconds.
+        """
         with self._sending:
             if self._is_partly_sent:
                 raise ConnectionLostError("the handler of a signal has interrupted a message to the daemon")
             self.has_only_sent_one &= is_call
-            self._send_all(data, silence)
+            self._send_all(data, silence, descriptors)
 
-    def _send_all(self, data: bytes, silence: float) -> None:
-        sent = self._send_some(data)
+    def _send_all(self, data: bytes, silence: float, descriptors: Sequence[int]) -> None:
+        sent = self._send_some(data, descriptors)
         if sent == len(data):
             return
         self._is_partly_sent = True
@@ -80,11 +91,14 @@ class Link:
         while rest:
             if not writable.poll((silence + _waiting.PING_SECONDS) * 1000):
                 raise DaemonUnreachableError("the daemon does not read what this program sends: is it stopped?")
-            rest = rest[self._send_some(rest) :]
+            count = self._send_some(rest, () if sent else descriptors)
+            rest, sent = rest[count:], sent + count
         self._is_partly_sent = False
 
-    def _send_some(self, data: bytes | memoryview) -> int:
+    def _send_some(self, data: bytes | memoryview, descriptors: Sequence[int] = ()) -> int:
         try:
+            if descriptors:
+                return socket.send_fds(self.socket, [data], list(descriptors), socket.MSG_DONTWAIT)
             return self.socket.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from . import _waiting
@@ -19,6 +20,8 @@ from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnecti
 MAX_AHEAD: Final = 64
 # The interval at which calls without an answer are looked at, in seconds.
 TICK_SECONDS: Final = 0.5
+# The interval at which a message with descriptors waits for earlier ones, in seconds.
+WRITE_SECONDS: Final = 0.001
 
 
 class Pending:
@@ -87,13 +90,34 @@ class Link(asyncio.Protocol):
         self._lone_bytes = 0
         self.transport.write(data)
 
+    async def _write_with(self, descriptors: Sequence[int], data: bytes) -> None:
+        """Write with descriptors. The transport cannot, so what it has yet to write comes first."""
+        sent = 0
+        while not sent:
+            self.write(b"")
+            if self.transport is None or self.transport.get_write_buffer_size() > 0:
+                await asyncio.sleep(WRITE_SECONDS)
+                continue
+            with self.transport.get_extra_info("socket").dup() as copy:
+                try:
+                    sent = socket.send_fds(copy, [data], list(descriptors), socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    await asyncio.sleep(WRITE_SECONDS)
+                except OSError as error:
+                    raise ConnectionLostError(f"lost the connection to the daemon: {error.strerror}") from error
+        if sent < len(data):
+            self.write(data[sent:])
+
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, unless the connection has ended."""
         if self.ended is None:
             self.write(self.rpc.send_notification(method, params))
 
-    async def ask(self, method: str, params: dict[str, Any]) -> Any:
-        """Call a method and return its result. The daemon learns that the caller was cancelled."""
+    async def ask(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+        """Call a method and return its result. The daemon learns that the caller was cancelled.
+
+        The descriptors go with the message.
+        """
         params = self.orphans.marked(method, params)
         call, data = self.rpc.send_request(method, params)
         pending = Pending(self.loop.create_future(), method, params, self.loop.time())
@@ -102,7 +126,10 @@ class Link(asyncio.Protocol):
         if self._ticking is None:
             self._ticking = self.loop.call_later(TICK_SECONDS, self._tick)
         try:
-            self.write(data)
+            if descriptors:
+                await self._write_with(descriptors, data)
+            else:
+                self.write(data)
             if is_alone:
                 self._lone_bytes = len(data)
             value = await pending.future

@@ -250,7 +250,7 @@ def stream_options(options: RequestOptions) -> RequestOptions:
     """
     if options.get("retry"):
         raise ValueError("retry: a stream is not retried, because its head has been returned: remove retry or stream")
-    given = {**options, "kind": "stream", "hold_for_headers": True, "retry": None}
+    given = {**options, "response_body": {"fd": 0}, "hold_for_headers": True, "retry": None}
     is_streamed(cast("RequestOptions", given))
     return cast("RequestOptions", given)
 

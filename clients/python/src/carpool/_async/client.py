@@ -16,6 +16,7 @@ from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress
 from .._options import RequestOptions, SessionOptions
+from .._pipe import Pipe
 from .._response import Response
 from .cache import AsyncCache
 from .observer import AsyncObserver
@@ -189,8 +190,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
     async def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> AsyncStream:
         """Make a request whose body is read while it arrives."""
-        record = await self._make("request.perform", method, url, operations.stream_options(options))
-        stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
+        with Pipe(credit_bytes).passing() as pipe:
+            given = operations.stream_options(options)
+            record = await self._make("request.perform", method, url, given, pipe.passed)
+            stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, pipe)
         try:
             await self.resume(stream.request_id)
         except BaseException:
@@ -291,11 +294,11 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         await self._channel.serve(timeout)
 
-    async def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
+    async def _make(self, call: str, method: str, url: str, options: RequestOptions, passed: Sequence[int] = ()) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
         if not large:
-            return await self._channel.call(call, params)
+            return await self._channel.call(call, params, passed)
         # Few programs need it, and its import takes ten times as long as the rest.
         import tempfile  # noqa: PLC0415
 
@@ -305,7 +308,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
                 file.write(content)
                 file.flush()
                 place["file"] = file.name
-            return await self._channel.call(call, params)
+            return await self._channel.call(call, params, passed)
 
     async def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""

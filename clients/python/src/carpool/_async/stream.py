@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import _fork, _names
+from .. import _fork, _framing, _names
+from .. import _operations as operations
 from .._bodies import Chunks
 from .._channel_async import AsyncChannel
-from .._exceptions import CarpoolError, make_request_error
+from .._exceptions import CarpoolError
 from .._models import Headers, ServerSentEvent
+from .._pipe import Pipe
 from .._response import Response
-
-# The timeout of one request.read, after which the answer is empty.
-_POLL_MS = 60_000
 
 
 class AsyncStream:
     """The response of `AsyncClient.stream`, and of a request with `stream=True`: its head at once, its body in pieces.
 
-    One of the iterators reads the body, once. As long as none of them reads, the daemon buffers little and the origin
-    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message. The request
-    ends with `aclose`, or with a `with` block.
+    One of the iterators reads the body, once, from a pipe. As long as none of them reads, the daemon buffers at most a
+    mebibyte, and the origin waits. They raise RequestError if the transfer fails. The request ends with `aclose`, or
+    with a `with` block.
     """
 
-    def __init__(self, channel: AsyncChannel, record: dict[str, Any], credit_bytes: int) -> None:
+    def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
         self.head = Response(record)
         self._channel = channel
-        self._credit_bytes = credit_bytes
+        self._pipe = pipe
         self._is_over = False
         self._made_in = _fork.generation()
 
@@ -92,64 +90,76 @@ class AsyncStream:
     async def iter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
         chunks = Chunks(chunk_size)
-        async for piece in self._pieces("bytes"):
-            if "base64" in piece:
-                for chunk in chunks.add(base64.b64decode(piece["base64"])):
-                    yield chunk
+        async for block in self._blocks():
+            for chunk in chunks.add(block):
+                yield chunk
         for chunk in chunks.rest():
             yield chunk
 
     async def iter_text(self) -> AsyncIterator[str]:
         """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""
-        async for piece in self._pieces("text"):
-            if "text" in piece:
-                yield piece["text"]
+        framing = _framing.Text()
+        async for block in self._blocks():
+            for text in framing.add(block):
+                yield text
+        for text in framing.rest():
+            yield text
 
     async def iter_lines(self) -> AsyncIterator[str]:
         """Iterate over the body's lines, without their ends."""
-        async for piece in self._pieces("lines"):
-            for line in piece.get("lines", ()):
-                yield line
+        async for line in self._lines():
+            yield line.decode(errors="replace")
 
     async def iter_json(self) -> AsyncIterator[Any]:
-        """Iterate over the values of a body that has one JSON text on each line."""
-        async for piece in self._pieces("json_lines"):
-            for value in piece.get("values", ()):
-                yield value
+        """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.
+
+        Raises DecodingError at a line that is not JSON.
+        """
+        async for line in self._lines():
+            if line.strip(_framing.BLANKS):
+                yield _framing.value(line)
 
     async def iter_sse(self) -> AsyncIterator[ServerSentEvent]:
         """Iterate over the events of a `text/event-stream`."""
-        async for piece in self._pieces("sse"):
-            for event in piece.get("events", ()):
-                yield ServerSentEvent(event["event"], event["data"], event["id"], event.get("retry_ms"))
+        framing = _framing.Events()
+        async for block in self._blocks():
+            for event in framing.add(block):
+                yield event
 
     async def aclose(self) -> None:
         """Cancel the request if it has not finished, and dismiss it. In a child of os.fork() nothing happens."""
         self._is_over = True
         if self._made_in != _fork.generation():
             return
+        self._pipe.close()
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             await self._channel.call("request.cancel", {"request": self.request_id})
             await self._channel.call("request.dismiss", {"request": self.request_id})
 
-    async def _pieces(self, serializer: str) -> AsyncIterator[dict[str, Any]]:
-        """Iterate over the pieces until the last one; raises the error of the request."""
-        params = {
-            "request": self.request_id,
-            "as": serializer,
-            "credit_bytes": self._credit_bytes,
-            "timeout_ms": _POLL_MS,
-        }
+    async def _lines(self) -> AsyncIterator[bytes]:
+        framing = _framing.Lines()
+        async for block in self._blocks():
+            for line in framing.add(block):
+                yield line
+        for line in framing.rest():
+            yield line
+
+    async def _blocks(self) -> AsyncIterator[bytes]:
+        """Iterate over what arrives, to the end; raises the error of the request."""
         _fork.check(self._made_in, "the stream")
         while not self._is_over:
-            piece = await self._channel.call("request.read", params)
-            completion = piece.get("complete")
-            self._is_over = completion is not None
-            error = piece.get("error")
-            if error is None:
-                yield piece
-                _fork.check(self._made_in, "the stream")
-                error = completion and completion["error"]
-            if error:
-                raise make_request_error(error, self.head.record)
+            block = await self._channel.read_pipe(self._pipe)
+            if not block:
+                self._is_over = True
+                await self._check()
+                return
+            yield block
+            _fork.check(self._made_in, "the stream")
+
+    async def _check(self) -> None:
+        """Wait for the end of the request, and raise its error."""
+        params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
+        while (record := await self._channel.call("request.wait", params)).get("finished") is False:
+            pass
+        Response(record).raise_for_outcome()

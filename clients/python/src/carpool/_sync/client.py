@@ -17,6 +17,7 @@ from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress
 from .._options import RequestOptions, SessionOptions
+from .._pipe import Pipe
 from .._response import Response
 from .cache import Cache
 from .observer import Observer
@@ -190,8 +191,10 @@ class Client(Observer, Verbs):
 
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
         """Make a request whose body is read while it arrives."""
-        record = self._make("request.perform", method, url, operations.stream_options(options))
-        stream = Stream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
+        with Pipe(credit_bytes).passing() as pipe:
+            given = operations.stream_options(options)
+            record = self._make("request.perform", method, url, given, pipe.passed)
+            stream = Stream(self._channel, Response(record).raise_for_outcome().record, pipe)
         try:
             self.resume(stream.request_id)
         except BaseException:
@@ -295,11 +298,11 @@ class Client(Observer, Verbs):
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         self._channel.serve(timeout)
 
-    def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
+    def _make(self, call: str, method: str, url: str, options: RequestOptions, passed: Sequence[int] = ()) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
         if not large:
-            return self._channel.call(call, params)
+            return self._channel.call(call, params, passed)
         # Few programs need it, and its import takes ten times as long as the rest.
         import tempfile  # noqa: PLC0415
 
@@ -309,7 +312,7 @@ class Client(Observer, Verbs):
                 file.write(content)
                 file.flush()
                 place["file"] = file.name
-            return self._channel.call(call, params)
+            return self._channel.call(call, params, passed)
 
     def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""

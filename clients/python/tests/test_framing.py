@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from carpool import DecodingError, ServerSentEvent, _framing
+
+
+def cuts(data: bytes) -> Iterator[list[bytes]]:
+    """Yield the data whole, byte by byte, and in every two pieces."""
+    yield [data]
+    yield [data[at : at + 1] for at in range(len(data))]
+    for at in range(len(data) + 1):
+        yield [data[:at], data[at:]]
+
+
+def framed(framing: Any, blocks: Iterable[bytes]) -> list[Any]:
+    found = list(itertools.chain.from_iterable(framing.add(block) for block in blocks if block))
+    return found + list(framing.rest() if hasattr(framing, "rest") else ())
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b"one", [b"one"]),
+        (b"one\n", [b"one"]),
+        (b"one\r\ntwo\n\nthree", [b"one", b"two", b"", b"three"]),
+        (b"\n\n", [b"", b""]),
+        (b"a\rb\r\n", [b"a\rb"]),
+        (b"cut\r", [b"cut\r"]),
+    ],
+)
+def test_lines(data: bytes, expected: list[bytes]) -> None:
+    for blocks in cuts(data):
+        assert framed(_framing.Lines(), blocks) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"), [("café €".encode(), "café €"), (b"a\xffb", "a\ufffdb"), (b"cut \xe2\x82", "cut \ufffd")]
+)
+def test_text_has_whole_characters(data: bytes, expected: str) -> None:
+    for blocks in cuts(data):
+        assert "".join(framed(_framing.Text(), blocks)) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"data: a\n\n", [("message", "a", "", None)]),
+        (b"\xef\xbb\xbfdata: a\n\n", [("message", "a", "", None)]),
+        (b"event: x\r\nid: 7\r\ndata: a\r\ndata: b\r\n\r\n", [("x", "a\nb", "7", None)]),
+        (b"data:a\rdata\r\r", [("message", "a\n", "", None)]),
+        (b"id: 1\ndata: a\n\ndata: b\n\n", [("message", "a", "1", None), ("message", "b", "1", None)]),
+        (b"id: 1\nid: a\0b\ndata: c\n\n", [("message", "c", "1", None)]),
+        (b"retry: 5\n\ndata: a\n\ndata: b\n\n", [("message", "a", "", 5), ("message", "b", "", None)]),
+        (b"retry: x\nretry: \xc2\xb2\ndata: a\n\n", [("message", "a", "", None)]),
+        (b": comment\nother: x\ndata: a\n\n", [("message", "a", "", None)]),
+        (b"event: x\n\ndata: a\n\n", [("message", "a", "", None)]),
+        (b"data: cut off\n", []),
+        (b"data: a\xff\n\n", [("message", "a\ufffd", "", None)]),
+    ],
+)
+def test_events(data: bytes, expected: list[tuple[str, str, str, int | None]]) -> None:
+    for blocks in cuts(data):
+        assert framed(_framing.Events(), blocks) == [ServerSentEvent(*event) for event in expected]
+
+
+def test_a_line_that_is_not_json_names_the_reason() -> None:
+    assert _framing.value(b'{"a": 1}') == {"a": 1}
+    with pytest.raises(DecodingError, match="not JSON") as caught:
+        _framing.value(b"{")
+    assert isinstance(caught.value.__cause__, json.JSONDecodeError)
