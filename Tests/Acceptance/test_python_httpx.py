@@ -268,13 +268,18 @@ def test_tasks_and_threads_share_a_transport(socket: Daemon, origin: ScriptedOri
         )
 
 
-def test_certificates(send: Send, nginx: Nginx, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates(
+    send: Send, socket: Daemon, nginx: Nginx, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = f"{nginx.https}/hello.txt"
     with pytest.raises(httpx.ConnectError):
         send("GET", url)
     context = ssl.create_default_context(cafile=str(authority.ca_file))
     assert send("GET", url, settings={"verify": context}).http_version == "HTTP/1.1"
-    assert send("GET", url, settings={"verify": context, "http2": True}).http_version == "HTTP/2"
+    # With both versions, an old libcurl has HTTP/1.1.
+    both = "HTTP/2" if socket.call("daemon.info")["libcurl"]["profile"] == "multiplex" else "HTTP/1.1"
+    assert send("GET", url, settings={"verify": context, "http2": True}).http_version == both
+    assert send("GET", url, settings={"verify": context, "http1": False, "http2": True}).http_version == "HTTP/2"
     assert send("GET", url, settings={"verify": False}).status_code == 200
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.ca_file))
     assert send("GET", url).status_code == 200
