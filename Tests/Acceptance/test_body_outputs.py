@@ -266,7 +266,7 @@ def test_bodies_that_are_never_read_leave_no_descriptor(daemon: Daemon, origin: 
             eventually(partial(_is_half_full, pair.read))
         pair.close()
     eventually(lambda: daemon.unfinished() == {})
-    eventually(lambda: daemon.descriptors().count("/dev/null") == before)
+    eventually(lambda: daemon.descriptors().count("/dev/null") <= before)
 
 
 @pytest.mark.parametrize("version", ["1.1", "2"])
