@@ -263,11 +263,13 @@ def test_f8_a_head_of_too_many_fields_has_one_name(
     wire: Wire, nginx: Nginx, authority: Authority, version: str, path: str
 ) -> None:
     params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": version}
-    record = wire.call("request.perform", url=f"{nginx.https}/{path}", **params)
-    error = record["outcome"]["error"]
-    assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
-    assert "head" in error["message"] and "max_ratio" not in error["hint"]
-    assert wire.call("request.perform", url=f"{nginx.https}/hello.txt", **params)["outcome"]["ok"]
+    for _ in range(20):
+        record = wire.call("request.perform", url=f"{nginx.https}/{path}", **params)
+        error = record["outcome"]["error"]
+        assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
+        assert "head" in error["message"] and "max_ratio" not in error["hint"]
+        # The rest of the head does not end the connection of the next request.
+        assert wire.call("request.perform", url=f"{nginx.https}/hello.txt", **params)["outcome"]["ok"]
 
 
 @pytest.mark.parametrize("is_folded", [False, True])

@@ -33,15 +33,19 @@ extension CurlTransfer {
             }
             receive(head)
         case .tooLong:
-            failure = TransportError(
-                .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
-            return CurlTransfer.refusal
+            return refuseHead("the response's head has more than \(HeadReader.maximumBytes) bytes")
         case .tooMany:
-            failure = TransportError(
-                .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumLines) lines")
-            return CurlTransfer.refusal
+            return refuseHead("the response's head has more than \(HeadReader.maximumLines) lines")
         }
         return line.count
+    }
+
+    /// Fails because the head is too large. The rest of an HTTP/2 head would be received beside the next request, and
+    /// its CONTINUATION frames would end the connection (CVE-2024-28182).
+    private func refuseHead(_ message: String) -> Int {
+        failure = TransportError(.dataLengthExceedsMaximum, message)
+        if case .running(let easy) = phase { easy.forbidReuse() }
+        return CurlTransfer.refusal
     }
 
     private func receive(_ head: ResponseHead) {

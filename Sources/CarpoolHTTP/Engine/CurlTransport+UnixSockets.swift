@@ -60,8 +60,11 @@ extension EasyHandle {
         if isConnected { CCurl_set_socket_setup(raw) { _, _, _ in CURL_SOCKOPT_ALREADY_CONNECTED } }
         guard isConnected || CurlLibrary.profile == .http1 else { return }
         set(CURLOPT_FRESH_CONNECT, 1)
-        set(CURLOPT_FORBID_REUSE, 1)
+        forbidReuse()
     }
+
+    /// Closes the connection when the transfer ends, unless other transfers use it.
+    func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
     /// The number of the connection that the transfer uses; `nil` where libcurl does not report it.
     var connectionNumber: Int64? {
