@@ -108,6 +108,25 @@ def test_u_a_request_waits_for_the_successor_of_a_daemon_that_drains(
     assert json.loads(ok(alone("call", "daemon.info")))["server"]["pid"] != info["server"]["pid"]
 
 
+def test_stop_sees_the_end_although_a_client_has_started_the_next_daemon(
+    alone: Run, directory: Path, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/held")
+    ok(alone("daemon", "start"))
+    info = json.loads(ok(alone("call", "daemon.info")))
+    with Wire(info["socket"]) as wire:
+        wire.request("request.perform", url=f"{origin.url}/held")
+        origin.received(1, "/held")
+        with running([CARPOOL, "daemon", "stop"], env=environment(directory), stdout=subprocess.PIPE) as stop:
+            eventually(lambda: wire.call("daemon.info")["state"] == "draining")
+            os.kill(stop.pid, signal.SIGSTOP)
+            gate.set()
+            eventually(lambda: not Path(f"/proc/{info['server']['pid']}/exe").exists())
+            ok(alone("daemon", "start"))
+            os.kill(stop.pid, signal.SIGCONT)
+            assert stop.wait(PATIENCE_SECONDS) == OK
+
+
 def test_get_prints_the_body_and_nothing_else(run: Run, nginx: Nginx) -> None:
     assert ok(run("get", f"{nginx.http}/hello.txt")) == b"hello, world\n"
     assert ok(run("get", f"{nginx.http}/empty.txt")) == b""

@@ -95,6 +95,14 @@ private struct DaemonControl {
         }
     }
 
+    /// Whether a process has the lock, or may have it. A client may have started the next daemon already.
+    private func hasLock(_ pid: Int64) throws(Failure) -> Bool {
+        switch try lockState() {
+        case .free: false
+        case .held(let holder): holder.map { Int64($0.pid) == pid } ?? true
+        }
+    }
+
     func start() throws(Failure) {
         if let daemon = try runningOrNot() { return try describe(daemon, "is running already") }
         let finder = DaemonFinder(location: location, launcher: DaemonLauncher(location: location))
@@ -126,7 +134,7 @@ private struct DaemonControl {
         var hasEnded = daemon.waitForClose(milliseconds: DaemonControl.stopMilliseconds)
         // The daemon closes its connections before it releases the lock, which the next daemon needs. The link
         // /proc/PID/exe vanishes when the process has ended, even while it is a zombie.
-        while hasEnded, try lockState() != .free || access("/proc/\(pid)/exe", F_OK) == 0 {
+        while hasEnded, try hasLock(pid) || access("/proc/\(pid)/exe", F_OK) == 0 {
             hasEnded = MonotonicTime.read() < deadline
             usleep(DaemonControl.pauseMicroseconds)
         }
