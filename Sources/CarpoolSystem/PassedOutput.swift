@@ -68,7 +68,7 @@ public final class PassedOutput: @unchecked Sendable {
         _ = CLinux_replace(file.raw, PassedOutput.nothing)
     }
 
-    /// Whether nobody reads what would be written. Does not block.
+    /// Whether the reader has closed its end. Does not block.
     public var hasLostReader: Bool {
         var state = pollfd(fd: file.raw, events: 0, revents: 0)
         guard poll(&state, 1, 0) > 0 else { return false }

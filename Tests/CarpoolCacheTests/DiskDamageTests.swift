@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// HS-07: nobody may write to a body that clients have a link to; one that was changed all the same is noticed.
+    /// HS-07: a body that clients have a link to is read-only; a change by root is noticed.
     @Test func aLinkedFileThatWasChangedIsNotLinkedAgain() throws {
         let bench = try DiskBench()
         let store = try bench.opened()

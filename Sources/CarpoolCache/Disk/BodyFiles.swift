@@ -23,8 +23,7 @@ struct BodyFiles: Sendable {
         "\(folder)/body/\(StoredBodyFile.folderName(of: id))/\(StoredBodyFile.name(of: id))"
     }
 
-    /// Writes a file. It has its name only when it is complete, and nobody may write to it: clients receive links to it
-    /// (HS-07).
+    /// Writes a file. It has its name only when it is complete, and is read-only: clients receive links to it (HS-07).
     func write(_ bytes: [UInt8], id: Int64) throws(DiskError) {
         let temporary = "\(folder)/tmp/\(StoredBodyFile.name(of: id))"
         do throws(SystemError) {

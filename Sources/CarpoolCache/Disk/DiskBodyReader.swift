@@ -59,7 +59,7 @@ extension DiskStore {
     }
 
     /// Makes a link to the file of a body; `false` if that is not possible, such as on another file system. Its bytes
-    /// are compared with the checksum before, unless nobody has written to the file since they were.
+    /// are compared with the checksum before, unless the file is unchanged since then.
     func link(
         _ file: StoredBodyFile, to path: String, then: @escaping (Result<Bool, BodyReadError>) -> Void
     ) {

@@ -49,7 +49,7 @@ extension CacheRequest {
         return all.map { CachedResponse.VaryField(name: $0, value: selectingValue(of: $0)) }
     }
 
-    /// Gives a response the fields that its `Vary` names now; false if it fits no other request.
+    /// Sets in a response the fields that its `Vary` names now; false if it fits no other request.
     func select(_ response: inout CachedResponse) -> Bool {
         guard let names = VaryValue.names(in: response.fields.allBytes("vary")) else { return false }
         if response.status != 206 { response.vary = selectingFields(names) }

@@ -175,7 +175,7 @@ final class Fetch {
         resumeForOthers()
     }
 
-    /// Gives up a task: it was cancelled, or its wait has ended.
+    /// Releases a task: it was cancelled, or its wait has ended.
     func leave(_ task: CacheTask) {
         waiting.remove { $0 === task }
         readers.removeAll { $0 === task }

@@ -35,7 +35,7 @@ public final class DescriptorOutput: ReadinessHandler {
     var onFailure: (SystemError) -> Void = { _ in }
     /// How many bytes were written.
     private(set) var writtenBytes: Int64 = 0
-    /// Why nothing can be written any more: EPIPE if nobody reads what would be written.
+    /// Why nothing more can be written: EPIPE if the reader has closed its end.
     private(set) var failure: SystemError?
 
     private let target: PassedOutput

@@ -10,7 +10,7 @@ LONG = b"x" * 1_000
 
 
 def faulty(origin: ScriptedOrigin) -> ScriptedOrigin:
-    """Give an origin a path for each kind of answer, right and wrong."""
+    """Add a path to an origin for each kind of answer, right and wrong."""
 
     def chunked(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n")

@@ -128,7 +128,7 @@ class Channel:
             pause = max(_waiting.FIRST_PAUSE, _waiting.longer(pause))
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification, which has no answer. Without a connection there is nobody to be told."""
+        """Send a notification, which has no answer; without a connection nothing is sent."""
         link = self._seat.link
         if link is not None:
             with contextlib.suppress(DaemonUnreachableError), self._in_step(link, ""):

@@ -79,7 +79,7 @@ class AsyncChannel:
             self._leave(link)
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification, which has no answer. Without a connection there is nobody to be told."""
+        """Send a notification, which has no answer; without a connection nothing is sent."""
         if self._link is not None and self._link.loop is asyncio.get_running_loop():
             self._link.tell(method, params)
 

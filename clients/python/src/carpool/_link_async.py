@@ -214,7 +214,7 @@ class Link(asyncio.Protocol):
                 self.end(rpc_error(error))
 
     def _settle(self, call: int, value: Any, error: CarpoolError | None) -> None:
-        """Give an answer to the call that waits for it."""
+        """Complete the call that waits for an answer."""
         pending = self.calls.pop(call, None)
         if pending is None:
             self.orphans.answered(call, value)

@@ -22,7 +22,7 @@ _STATES: Final = ("resumed", "initialized", "suspended")
 
 
 class Orphans:
-    """The calls of one connection that nobody waits for.
+    """The calls of one connection whose callers were cancelled.
 
     The name of a request is only in the answer of its call. So each `request.perform` has a label of its own, and when
     its caller is cancelled `request.list` finds the name.
@@ -50,7 +50,7 @@ class Orphans:
         return {**params, "tags": {**tags, TAG: f"{self._prefix}.{self._last:x}"}}
 
     def add(self, call: int, method: str, params: Mapping[str, Any]) -> None:
-        """End what a call does, now that nobody waits for it."""
+        """End the request of a call whose caller was cancelled."""
         label = (params.get("tags") or {}).get(TAG) if method == "request.perform" else None
         if label is not None:
             self._labels[call] = label

@@ -172,7 +172,7 @@ def _checked_peer(connection: socket.socket, path: str, *, is_named: bool = Fals
     """Refuse a listener of another user, before anything is sent.
 
     Without a runtime directory the path may lie where others can write. Behind a socket that the user names there may
-    also be a service's own user, if nobody else can replace the socket.
+    also be a service's own user, if no other user can replace the socket.
     """
     size = struct.calcsize("iII")
     _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
