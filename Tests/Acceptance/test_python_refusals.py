@@ -64,6 +64,7 @@ WRONG_TYPES = [
     ("cookies", "a=b", "cookies: expected a mapping of names to values, .*, not str"),
     ("proxies", "http://a:1", "proxies: expected a mapping of schemes to URLs, not str"),
     ("retry", "2", "retry: expected a number of retries, .*, not str"),
+    ("response_body", {"fd": 0}, 'response_body: expected "auto", "inline" or "file"; .* use stream=True'),
     ("session", 5, "session: expected str, not int"),
     ("tags", {"a": object()}, "not JSON serializable"),
 ]

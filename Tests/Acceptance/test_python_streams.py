@@ -103,6 +103,19 @@ def test_a_stream_that_breaks_raises(client: carpool.Client, origin: ScriptedOri
             list(pieces)
 
 
+def test_a_stream_is_read_once(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = origin.on("/once", lambda exchange: exchange.reply(200, b"one\ntwo\n"))
+    with client.stream("GET", url) as stream:
+        assert stream.read() == b"one\ntwo\n"
+        with pytest.raises(carpool.CarpoolError, match="read to its end or closed"):
+            stream.read()
+    with client.stream("GET", url) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "one"
+    with pytest.raises(carpool.CarpoolError, match="read to its end or closed"):
+        list(lines)
+
+
 def test_a_stream_that_is_left_ends(client: carpool.Client, nginx: Nginx) -> None:
     with client.stream("GET", nginx.http + "/16m.bin", credit_bytes=1_000) as stream:
         assert 0 < len(next(stream.iter_bytes())) <= 1_000

@@ -128,6 +128,14 @@ def _check_bool(name: str, value: object) -> None:
         raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
 
 
+def _check_response_body(name: str, value: object) -> None:
+    if isinstance(value, Mapping):
+        raise TypeError(
+            f'{name}: expected "auto", "inline" or "file"; for a body that is read as it arrives use stream=True'
+        )
+    _check_str(name, value)
+
+
 def _check_str(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected str, not {type(value).__name__}")
@@ -186,6 +194,7 @@ _TYPES: Final[dict[str, Callable[[str, Any], object]]] = {
     "headers": _check_headers,
     "http2": _check_bool,
     "proxies": _check_proxies,
+    "response_body": _check_response_body,
     "retry": _check_retry,
     "session": _check_str,
     "timeout": _check_timeout,

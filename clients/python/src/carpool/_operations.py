@@ -245,12 +245,14 @@ def is_streamed(options: RequestOptions) -> bool:
 def stream_options(options: RequestOptions) -> RequestOptions:
     """Return the options of a request whose body is read while it arrives.
 
-    Raises ValueError with `data` that is read while it is sent, and with `retry`: the reader would get the bodies of
-    two attempts, one after the other. A default `retry` of the client does not apply.
+    Raises ValueError with `data` that is read while it is sent, with `response_body`, and with `retry`: the head would
+    be that of the first attempt. A default `retry` of the client does not apply.
     """
     if options.get("retry"):
         raise ValueError("retry: a stream is not retried, because its head has been returned: remove retry or stream")
-    given = {**options, "response_body": {"fd": 0}, "hold_for_headers": True, "retry": None}
+    if options.get("response_body"):
+        raise ValueError("response_body: the body of a stream is read from the stream: remove response_body or stream")
+    given = {**options, "hold_for_headers": True, "retry": None}
     is_streamed(cast("RequestOptions", given))
     return cast("RequestOptions", given)
 

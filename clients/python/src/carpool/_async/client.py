@@ -297,6 +297,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     async def _make(self, call: str, method: str, url: str, options: RequestOptions, passed: Sequence[int] = ()) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
+        params |= {"response_body": {"fd": 0}} if passed else {}
         if not large:
             return await self._channel.call(call, params, passed)
         # Few programs need it, and its import takes ten times as long as the rest.

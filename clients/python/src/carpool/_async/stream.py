@@ -20,9 +20,9 @@ from .._response import Response
 class AsyncStream:
     """The response of `AsyncClient.stream`, and of a request with `stream=True`: its head at once, its body in pieces.
 
-    One of the iterators reads the body, once, from a pipe. As long as none of them reads, the daemon buffers at most a
-    mebibyte, and the origin waits. They raise RequestError if the transfer fails. The request ends with `aclose`, or
-    with a `with` block.
+    One of the iterators reads the body, once, from a pipe; a second one raises CarpoolError. As long as none of them
+    reads, the daemon buffers at most a mebibyte, and the origin waits. They raise RequestError if the transfer fails.
+    The request ends with `aclose`, or with a `with` block.
     """
 
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
@@ -147,15 +147,16 @@ class AsyncStream:
 
     async def _blocks(self) -> AsyncIterator[bytes]:
         """Iterate over what arrives, to the end; raises the error of the request."""
-        _fork.check(self._made_in, "the stream")
-        while not self._is_over:
+        while True:
+            _fork.check(self._made_in, "the stream")
+            if self._is_over:
+                raise CarpoolError("the stream was read to its end or closed: make the request again")
             block = await self._channel.read_pipe(self._pipe)
             if not block:
                 self._is_over = True
                 await self._check()
                 return
             yield block
-            _fork.check(self._made_in, "the stream")
 
     async def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""
