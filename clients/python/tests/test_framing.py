@@ -55,6 +55,7 @@ def test_text_has_whole_characters(data: bytes, expected: str) -> None:
         (b"\xef\xbb\xbfdata: a\n\n", [("message", "a", "", None)]),
         (b"event: x\r\nid: 7\r\ndata: a\r\ndata: b\r\n\r\n", [("x", "a\nb", "7", None)]),
         (b"data:a\rdata\r\r", [("message", "a\n", "", None)]),
+        (b"data: a\r\n\ndata: b\n\n", [("message", "a", "", None), ("message", "b", "", None)]),
         (b"id: 1\ndata: a\n\ndata: b\n\n", [("message", "a", "1", None), ("message", "b", "1", None)]),
         (b"id: 1\nid: a\0b\ndata: c\n\n", [("message", "c", "1", None)]),
         (b"retry: 5\n\ndata: a\n\ndata: b\n\n", [("message", "a", "", 5), ("message", "b", "", None)]),

@@ -86,9 +86,9 @@ class Events:
         """Yield the events that are complete."""
         if self._has_returned and block.startswith(b"\n"):
             block = block[1:]
+        self._has_returned = block.endswith(b"\r")
         if not block:
             return
-        self._has_returned = block.endswith(b"\r")
         first, *others = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._parts.append(first)
         if not others:
