@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 if TYPE_CHECKING:
     from http.cookiejar import Cookie, CookieJar
 
     # `Cookies` are a mapping too.
     CookieInput = Mapping[str, str] | Sequence[Mapping[str, Any]] | CookieJar
+
+# The last second of the year 9999, and more digits than a time until then has.
+_LAST_SECOND: Final = 253_402_300_799
+_AGE_DIGITS: Final = 13
 
 
 class Cookies(Mapping[str, str]):
@@ -109,13 +113,14 @@ def _set_cookie(field: str, host: str, path: str) -> dict[str, Any] | None:
 def _expiry(members: dict[str, str]) -> int | None:
     """Return the time at which a cookie ends, in seconds since 1970; None for the end of the program."""
     if (age := members.get("max-age", "")).removeprefix("-").isdecimal():
-        return max(0, int(time.time()) + int(age))
+        # Python refuses to read thousands of digits, and the daemon times after the year 9999.
+        return min(max(0, int(time.time()) + int(age[:_AGE_DIGITS])), _LAST_SECOND)
     if "expires" not in members:
         return None
     from email.utils import parsedate_to_datetime  # noqa: PLC0415, few responses have cookies
 
     try:
-        return max(0, int(parsedate_to_datetime(members["expires"].replace("-", " ")).timestamp()))
+        return max(0, min(int(parsedate_to_datetime(members["expires"].replace("-", " ")).timestamp()), _LAST_SECOND))
     except (ValueError, OverflowError):
         return None
 
