@@ -46,8 +46,8 @@ def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: Scrip
                 await asyncio.to_thread(eventually, daemon.is_idle)
             assert len((await client.call("client.list"))["clients"]) == connections
             assert (await client.get(origin.url)).ok
-            assert client._channel._link is not None
-            assert not client._channel._link.orphans._labels
+            assert client._channel.link is not None
+            assert not client._channel.link.orphans._labels
 
     asyncio.run(run())
     assert kept(daemon) == 0

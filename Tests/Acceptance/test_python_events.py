@@ -97,7 +97,7 @@ def test_a_slow_reader_learns_what_it_has_lost(start: StartDaemon, origin: Scrip
             waiting = 0
             while daemon.stats()["events"]["dropped"] == 0:
                 await asyncio.gather(*(client.get(f"{origin.url}/{'x' * 4000}") for _ in range(20)))
-                link = events._channel._link
+                link = events._channel.link
                 assert link is not None
                 waiting = max(waiting, len(link.notifications))
             found = []

@@ -7,6 +7,7 @@ import gc
 import os
 import select
 import signal
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import carpool
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 from origins.scripted import ScriptedOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -45,6 +46,32 @@ def check(*children: int) -> None:
         finally:
             os.close(descriptor)
         assert os.waitpid(child, 0) == (child, 0), "the child has failed: see its output"
+
+
+def test_a_child_that_lives_on_does_not_keep_a_stream_from_ending(
+    daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    """It is made while the head is awaited: then this process has the daemon's end of the pipe too."""
+    gate = origin.hold("/held", b"the body")
+    bodies: list[bytes] = []
+
+    def read() -> None:
+        with client.stream("GET", f"{origin.url}/held") as stream:
+            bodies.append(stream.read())
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    origin.received(1, "/held")
+    kept, ending = os.pipe()
+    child = fork(lambda: (os.close(ending), os.read(kept, 1))[0])  # type: ignore[func-returns-value]
+    gate.set()
+    try:
+        join([thread])
+        assert bodies == [b"the body"]
+    finally:
+        os.close(ending)
+        os.close(kept)
+        check(child)
 
 
 def test_eight_children_have_connections_of_their_own(

@@ -97,6 +97,30 @@ def test_a_stopped_daemon_ends_a_call_that_is_under_way(
     assert [request.target for request in origin.requests] == ["/held", "/"]
 
 
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_a_time_limit_ends_the_reading_of_a_stream_of_a_stopped_daemon(
+    daemon: Daemon, stopped: Callable[[], None], origin: ScriptedOrigin, *, is_asynchronous: bool
+) -> None:
+    def begin(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+        exchange.wait_for_peer_to_close()
+
+    url = origin.on("/begun", begin)
+
+    async def read() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url, timeout=2) as stream:
+            async for _ in stream.iter_bytes():
+                stopped()
+
+    with pytest.raises(carpool.DaemonUnreachableError, match=r"has not answered daemon\.ping"):
+        if is_asynchronous:
+            asyncio.run(asyncio.wait_for(read(), 20 * SLOWNESS))
+        else:
+            with carpool.Client(daemon.socket) as client, client.stream("GET", url, timeout=2) as stream:
+                for _ in stream.iter_bytes():
+                    stopped()
+
+
 def test_a_message_that_a_stopped_daemon_does_not_read_ends_too(
     daemon: Daemon, stopped: Callable[[], None], client: carpool.Client, origin: ScriptedOrigin
 ) -> None:

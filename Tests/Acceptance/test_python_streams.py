@@ -103,6 +103,76 @@ def test_a_stream_that_breaks_raises(client: carpool.Client, origin: ScriptedOri
             list(pieces)
 
 
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_callbacks_are_answered_while_a_stream_is_read(
+    daemon: Daemon, origin: ScriptedOrigin, *, is_asynchronous: bool
+) -> None:
+    """The validator of a session is asked at the end, before the pipe is closed."""
+    url = origin.on("/checked", lambda exchange: exchange.reply(200, b"body"))
+    session = {"validate": [{"callback": {"name": "check", "deadline_ms": 3_000}}]}
+
+    async def read() -> bytes:
+        async with carpool.AsyncClient(daemon.socket, session="checked") as client:
+            await client.register("check", validate=lambda call: call.response.status_code == 200)
+            await client.create_session("checked", session)
+            async with client.stream("GET", url) as stream:
+                return await stream.read()
+
+    if is_asynchronous:
+        assert asyncio.run(read()) == b"body"
+        return
+    with carpool.Client(daemon.socket, session="checked") as client:
+        client.register("check", validate=lambda call: call.response.status_code == 200)
+        client.create_session("checked", session)
+        with client.stream("GET", url) as stream:
+            assert stream.read() == b"body"
+
+
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_a_daemon_that_is_killed_while_a_stream_is_read(
+    daemon: Daemon, origin: ScriptedOrigin, *, is_asynchronous: bool
+) -> None:
+    def begin(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+        exchange.wait_for_peer_to_close()
+
+    url = origin.on("/begun", begin)
+
+    async def read() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
+            async for _ in stream.iter_bytes():
+                daemon.process.kill()
+
+    with pytest.raises(carpool.ConnectionLostError):
+        if is_asynchronous:
+            asyncio.run(read())
+        else:
+            with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
+                for _ in stream.iter_bytes():
+                    daemon.process.kill()
+
+
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [(0, ValueError, "at least 1 byte, not 0"), (-1, ValueError, "not -1"), ("1", TypeError, "not str")],
+)
+def test_credit_is_a_number_of_bytes(
+    daemon: Daemon, origin: ScriptedOrigin, value: Any, error: type[Exception], words: str, *, is_asynchronous: bool
+) -> None:
+    async def read() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", origin.url, credit_bytes=value):
+            pass
+
+    with pytest.raises(error, match=f"credit_bytes: expected .*{words}"):
+        if is_asynchronous:
+            asyncio.run(read())
+        else:
+            with carpool.Client(daemon.socket) as client, client.stream("GET", origin.url, credit_bytes=value):
+                pass
+    assert origin.requests == []
+
+
 def test_a_stream_is_read_once(client: carpool.Client, origin: ScriptedOrigin) -> None:
     url = origin.on("/once", lambda exchange: exchange.reply(200, b"one\ntwo\n"))
     with client.stream("GET", url) as stream:

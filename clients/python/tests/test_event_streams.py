@@ -109,7 +109,7 @@ def test_a_feed_reads_little_ahead(start: Start) -> None:
             cursors = []
             async for one in events:
                 cursors.append(one.cursor)
-                link = events._channel._link
+                link = events._channel.link
                 most = max(most, len(link.notifications)) if link else most
                 if len(cursors) == many:
                     break

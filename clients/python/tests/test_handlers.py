@@ -22,8 +22,8 @@ def nested(start: Start, count: int) -> tuple[Asking, carpool.Client, list[int]]
     depths: list[int] = []
 
     def handler(_: carpool.AdaptCall) -> None:
-        assert client._channel._link is not None
-        depths.append(client._channel._link.nested)
+        assert client._channel.link is not None
+        depths.append(client._channel.link.nested)
         client.call("daemon.ping")
 
     client.register("mine", adapt=handler)

@@ -176,7 +176,7 @@ def test_an_asyncio_client_goes_from_one_event_loop_to_the_next(start: Start) ->
     loop.run_until_complete(elsewhere())
     loop.run_until_complete(client.aclose())
     loop.run_until_complete(client.call("daemon.ping"))
-    link = client._channel._link
+    link = client._channel.link
     assert link is not None
     assert link.transport is not None
     link.transport.close()

@@ -109,6 +109,12 @@ class Channel:
                 if error.name != "draining" or time.monotonic() + pause > end:
                     raise
 
+    def ask(self, link: Link | None, method: str, params: dict[str, Any]) -> Any:
+        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended."""
+        if link is None or link.has_ended():
+            raise ConnectionLostError(f"{method}: the connection to the daemon has ended")
+        return self._ask(link, method, params) if link is self._seat.link else self.call(method, params)
+
     def _call(self, method: str, params: dict[str, Any], descriptors: Sequence[int]) -> Any:
         silence = _waiting.silence(params)
         link = self._seat.link
@@ -210,9 +216,10 @@ class Channel:
         while (block := pipe.read()) is None:
             link = self._connected()
             with self._in_step(link, " while a body arrived"):
-                if not link.questions and pipe.is_first(link.socket, _waiting.SILENCE_SECONDS):
+                # Messages that were read with others come first.
+                if self._advance(link, 0.0) or pipe.is_ready(link.socket, pipe.silence_seconds):
                     continue
-                if not self._advance(link, 0.0) and not self._is_alive(link):
+                if not self._is_alive(link):
                     raise _waiting.silent()
         return block
 
@@ -236,7 +243,7 @@ class Channel:
         return seat
 
     @property
-    def _link(self) -> Link | None:
+    def link(self) -> Link | None:
         """The connection of this thread."""
         return self._seat.link
 

@@ -78,6 +78,12 @@ class AsyncChannel:
             pause = max(_waiting.FIRST_PAUSE, _waiting.longer(pause))
             self._leave(link)
 
+    async def ask(self, link: Link | None, method: str, params: dict[str, Any]) -> Any:
+        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended."""
+        if link is None:
+            raise ConnectionLostError(f"{method}: the connection to the daemon has ended")
+        return await link.ask(method, params)
+
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, which has no answer; without a connection nothing is sent."""
         if self._link is not None and self._link.loop is asyncio.get_running_loop():
@@ -109,6 +115,11 @@ class AsyncChannel:
                 await link.ask("daemon.ping", {})
             else:
                 return True
+
+    @property
+    def link(self) -> Link | None:
+        """The connection."""
+        return self._link
 
     def feed(self) -> AsyncChannel:
         """Return another channel to the same daemon, for events: it reads only a few ahead."""
@@ -150,12 +161,19 @@ class AsyncChannel:
             loop, event = asyncio.get_running_loop(), asyncio.Event()
             loop.add_reader(pipe.descriptor, event.set)
             try:
-                await asyncio.wait_for(event.wait(), _waiting.SILENCE_SECONDS)
+                await asyncio.wait_for(event.wait(), pipe.silence_seconds)
             except asyncio.TimeoutError:
-                await self.call("daemon.ping", {})
+                await self._check_daemon()
             finally:
                 loop.remove_reader(pipe.descriptor)
         return block
+
+    async def _check_daemon(self) -> None:
+        """Ask the daemon whether it runs."""
+        try:
+            await asyncio.wait_for(self.call("daemon.ping", {}), _waiting.PING_SECONDS)
+        except asyncio.TimeoutError as error:
+            raise _waiting.silent() from error
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""

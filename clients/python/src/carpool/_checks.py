@@ -136,6 +136,14 @@ def _check_response_body(name: str, value: object) -> None:
     _check_str(name, value)
 
 
+def check_count(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless the value is a number of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected a number of bytes, not {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name}: expected at least 1 byte, not {value}")
+
+
 def _check_str(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected str, not {type(value).__name__}")

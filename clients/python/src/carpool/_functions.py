@@ -26,7 +26,7 @@ class _Functions(Verbs):
         return _client().request(method, url, **options)
 
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
-        return _client().request(method, url, stream=True, **options)
+        return _client()._open(method, url, credit_bytes, options)  # noqa: SLF001, as a method of the client
 
 
 _functions: Final = _Functions()

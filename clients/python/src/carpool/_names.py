@@ -1,4 +1,4 @@
-"""Names of attributes that an object does not have, and those to use."""
+"""Messages for attributes of requests and httpx that this package names differently."""
 
 from __future__ import annotations
 

@@ -8,7 +8,9 @@ import os
 import select
 import socket
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
+
+from . import _checks, _fork, _waiting
 
 # The most bytes of a read.
 READ_BYTES: Final = 65_536
@@ -17,22 +19,32 @@ _SET_SIZE: Final = 1031
 
 
 class Pipe:
-    """A pipe: this process reads, and passes the other end to the daemon."""
+    """A pipe of `credit_bytes`: this process reads, and passes the other end to the daemon.
 
-    def __init__(self, size: int) -> None:
+    A child of os.fork() has no copy of its ends: with one of the writing end, the pipe would have no end.
+    """
+
+    descriptor = -1
+    _writing = -1
+    silence_seconds = _waiting.SILENCE_SECONDS
+
+    def __init__(self, credit_bytes: int) -> None:
+        _checks.check_count("credit_bytes", credit_bytes)
         self.descriptor, self._writing = os.pipe()
-        self._most = min(size, READ_BYTES)
+        self._most = min(credit_bytes, READ_BYTES)
+        _fork.add(self)
         # The ends have open files of their own, so that this changes nothing for the daemon.
         os.set_blocking(self.descriptor, False)
         try:
-            fcntl.fcntl(self._writing, _SET_SIZE, size)
-        except OSError:
-            # The user has pipes with too many bytes: it stays as the kernel makes it.
+            fcntl.fcntl(self._writing, _SET_SIZE, credit_bytes)
+        except (OSError, OverflowError):
+            # It is too large, or the user has pipes with too many bytes: it stays as the kernel makes it.
             return
 
-    @property
-    def passed(self) -> list[int]:
-        """The end for the daemon."""
+    def body_of(self, params: dict[str, Any]) -> list[int]:
+        """Make the parameters ask for the body in this pipe, and return the descriptors to pass with them."""
+        params["response_body"] = {"fd": 0}
+        self.silence_seconds = _waiting.silence(params)
         return [self._writing]
 
     @contextlib.contextmanager
@@ -55,12 +67,12 @@ class Pipe:
         except BlockingIOError:
             return None
 
-    def is_first(self, other: socket.socket, seconds: float) -> bool:
-        """Wait for bytes or the end, or for what `other` receives; return whether the pipe has something."""
+    def is_ready(self, other: socket.socket, seconds: float) -> bool:
+        """Wait for bytes or the end, or for what `other` receives; False if neither comes for so long."""
         waiting = select.poll()
         waiting.register(self.descriptor, select.POLLIN)
         waiting.register(other, select.POLLIN)
-        return any(descriptor == self.descriptor for descriptor, _ in waiting.poll(seconds * 1000))
+        return bool(waiting.poll(seconds * 1000))
 
     def close_writing(self) -> None:
         """Close this process's copy of the daemon's end, so that there is an end."""
@@ -74,6 +86,10 @@ class Pipe:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
+
+    def abandon(self) -> None:
+        """Close the ends in a child."""
+        self.close()
 
     def __del__(self) -> None:
         self.close()

@@ -75,7 +75,7 @@ class ThreadExchange:
     async def aclose(self) -> None:
         """See `Exchange.close`. A thread that still waits for the daemon is woken."""
         if not self.exchange.is_reusable:
-            link = getattr(self.exchange.channel, "_link", None)
+            link = self.exchange.channel.link
             with contextlib.suppress(OSError, AttributeError):
                 # Closing a socket does not end the `recv` of another thread.
                 link.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]

@@ -1,9 +1,8 @@
 """How long a call waits for a daemon that is silent.
 
 A call with a time-out waits silently for as long; others, and those with one of more than an hour, wait for
-`SILENCE_SECONDS`. Then the daemon is asked whether
-it runs, by `daemon.ping` on the same connection. If it answers, the call continues: the daemon ends it, by the
-time-outs of the request. If nothing comes for `PING_SECONDS`, the call fails.
+`SILENCE_SECONDS`. Then the client sends `daemon.ping` on the same connection. If the daemon answers, the call
+continues: the daemon ends it, by the time-outs of the request. If nothing comes for `PING_SECONDS`, the call fails.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ _REQUESTS: Final = frozenset({"request.perform", "request.submit"})
 
 def silence(params: Mapping[str, Any]) -> float:
     """Return the seconds of silence after which the daemon is asked whether it runs."""
-    if "timeout_ms" not in params and "resource_timeout_ms" not in params:
-        return SILENCE_SECONDS
     given = [params[name] for name in _TIMEOUTS if isinstance(params.get(name), (int, float))]
     seconds = min(given) / 1000 if given else SILENCE_SECONDS
     return seconds if seconds <= _LONGEST_SECONDS else SILENCE_SECONDS

@@ -192,7 +192,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """Make a request whose body is read while it arrives."""
         with Pipe(credit_bytes).passing() as pipe:
             given = operations.stream_options(options)
-            record = await self._make("request.perform", method, url, given, pipe.passed)
+            record = await self._make("request.perform", method, url, given, pipe)
             stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, pipe)
         try:
             await self.resume(stream.request_id)
@@ -294,10 +294,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         await self._channel.serve(timeout)
 
-    async def _make(self, call: str, method: str, url: str, options: RequestOptions, passed: Sequence[int] = ()) -> Any:
+    async def _make(self, call: str, method: str, url: str, options: RequestOptions, pipe: Pipe | None = None) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
-        params |= {"response_body": {"fd": 0}} if passed else {}
+        passed = pipe.body_of(params) if pipe else ()
         if not large:
             return await self._channel.call(call, params, passed)
         # Few programs need it, and its import takes ten times as long as the rest.

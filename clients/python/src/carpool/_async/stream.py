@@ -28,6 +28,7 @@ class AsyncStream:
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
         self.head = Response(record)
         self._channel = channel
+        self._link = channel.link
         self._pipe = pipe
         self._is_over = False
         self._made_in = _fork.generation()
@@ -134,8 +135,8 @@ class AsyncStream:
         self._pipe.close()
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
-            await self._channel.call("request.cancel", {"request": self.request_id})
-            await self._channel.call("request.dismiss", {"request": self.request_id})
+            await self._ask("request.cancel", {"request": self.request_id})
+            await self._ask("request.dismiss", {"request": self.request_id})
 
     async def _lines(self) -> AsyncIterator[bytes]:
         framing = _framing.Lines()
@@ -161,6 +162,10 @@ class AsyncStream:
     async def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""
         params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
-        while (record := await self._channel.call("request.wait", params)).get("finished") is False:
+        while (record := await self._ask("request.wait", params)).get("finished") is False:
             pass
         Response(record).raise_for_outcome()
+
+    async def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        """Call a method of the daemon that has the request: it ends with its connection."""
+        return await self._channel.ask(self._link, method, params)

@@ -193,7 +193,7 @@ class Client(Observer, Verbs):
         """Make a request whose body is read while it arrives."""
         with Pipe(credit_bytes).passing() as pipe:
             given = operations.stream_options(options)
-            record = self._make("request.perform", method, url, given, pipe.passed)
+            record = self._make("request.perform", method, url, given, pipe)
             stream = Stream(self._channel, Response(record).raise_for_outcome().record, pipe)
         try:
             self.resume(stream.request_id)
@@ -298,10 +298,10 @@ class Client(Observer, Verbs):
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         self._channel.serve(timeout)
 
-    def _make(self, call: str, method: str, url: str, options: RequestOptions, passed: Sequence[int] = ()) -> Any:
+    def _make(self, call: str, method: str, url: str, options: RequestOptions, pipe: Pipe | None = None) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
-        params |= {"response_body": {"fd": 0}} if passed else {}
+        passed = pipe.body_of(params) if pipe else ()
         if not large:
             return self._channel.call(call, params, passed)
         # Few programs need it, and its import takes ten times as long as the rest.

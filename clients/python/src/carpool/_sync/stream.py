@@ -29,6 +29,7 @@ class Stream:
     def __init__(self, channel: Channel, record: dict[str, Any], pipe: Pipe) -> None:
         self.head = Response(record)
         self._channel = channel
+        self._link = channel.link
         self._pipe = pipe
         self._is_over = False
         self._made_in = _fork.generation()
@@ -135,8 +136,8 @@ class Stream:
         self._pipe.close()
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
-            self._channel.call("request.cancel", {"request": self.request_id})
-            self._channel.call("request.dismiss", {"request": self.request_id})
+            self._ask("request.cancel", {"request": self.request_id})
+            self._ask("request.dismiss", {"request": self.request_id})
 
     def _lines(self) -> Iterator[bytes]:
         framing = _framing.Lines()
@@ -162,6 +163,10 @@ class Stream:
     def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""
         params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
-        while (record := self._channel.call("request.wait", params)).get("finished") is False:
+        while (record := self._ask("request.wait", params)).get("finished") is False:
             pass
         Response(record).raise_for_outcome()
+
+    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        """Call a method of the daemon that has the request: it ends with its connection."""
+        return self._channel.ask(self._link, method, params)
