@@ -141,7 +141,7 @@ def test_a_daemon_that_is_killed_while_a_stream_is_read(
     async def read() -> None:
         async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
             async for _ in stream.iter_bytes():
-                daemon.process.kill()
+                daemon.kill()
 
     with pytest.raises(carpool.ConnectionLostError):
         if is_asynchronous:
@@ -149,7 +149,7 @@ def test_a_daemon_that_is_killed_while_a_stream_is_read(
         else:
             with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
                 for _ in stream.iter_bytes():
-                    daemon.process.kill()
+                    daemon.kill()
 
 
 @pytest.mark.parametrize("is_asynchronous", [False, True])

@@ -169,11 +169,15 @@ class AsyncChannel:
         return block
 
     async def _check_daemon(self) -> None:
-        """Ask the daemon whether it runs."""
+        """Ask the daemon whether it runs, and end the connection if it does not answer."""
+        link = self._link
         try:
-            await asyncio.wait_for(self.call("daemon.ping", {}), _waiting.PING_SECONDS)
+            await asyncio.wait_for(self.ask(link, "daemon.ping", {}), _waiting.PING_SECONDS)
         except asyncio.TimeoutError as error:
-            raise _waiting.silent() from error
+            silent = _waiting.silent()
+            if link is not None:
+                link.end(silent)
+            raise silent from error
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""
