@@ -38,7 +38,9 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Why nothing more can be written: EPIPE if the reader has closed its end.
     private(set) var failure: SystemError?
 
-    private let target: PassedOutput
+    /// The descriptor; `nil` when it is closed.
+    private var target: PassedOutput?
+    private let kind: PassedOutput.Kind
     private let loop: EventLoop
     private let worker: WorkerAccess
     private var memory: WriteMemory?
@@ -52,7 +54,7 @@ public final class DescriptorOutput: ReadinessHandler {
     private var hasWrittenNothing = false
     private var pollTimer: Timer?
     private var flushCompletion: (() -> Void)?
-    private var closeCompletion: (() -> Void)?
+    private var closeCompletions: [() -> Void] = []
 
     /// How long polling is suspended after a fruitless readiness, in milliseconds.
     private static let pollPauseMilliseconds = 10
@@ -60,18 +62,19 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Takes over a descriptor.
     public init(_ target: PassedOutput, loop: EventLoop, worker: WorkerAccess) {
         self.target = target
+        kind = target.kind
         self.loop = loop
         self.worker = worker
     }
 
     deinit {
-        if target.kind.isPolled { loop.forget(target.raw) }
+        forget()
         if let pollTimer { loop.cancel(pollTimer) }
         memory?.change(by: -waitingBytes)
     }
 
     /// Whether writing may wait for a reader.
-    public var mayWait: Bool { target.kind.isPolled }
+    public var mayWait: Bool { kind.isPolled }
 
     private var waitingBytes: Int { buffered.count + piece.bytes.count }
 
@@ -106,23 +109,36 @@ public final class DescriptorOutput: ReadinessHandler {
         flushCompletion = then
     }
 
-    /// Closes the descriptor, and drops what is not written. The completion is called when it is closed.
+    /// Closes the descriptor, and drops what is not written. The completion is called when it is closed: then what was
+    /// written does not change any more.
     func close(_ then: @escaping () -> Void) {
-        guard !isClosed else { return then() }
+        guard target != nil else { return then() }
+        closeCompletions.append(then)
+        guard !isClosed else { return }
+        forget()
         isClosed = true
-        if target.kind.isPolled { loop.forget(target.raw) }
         if let pollTimer { loop.cancel(pollTimer) }
         isPolling = false
-        dropBuffered()
-        closeCompletion = then
         if !isWriting { finishClosing() }
-        endFlush()
     }
 
     private func finishClosing() {
-        guard let then = closeCompletion else { return }
-        closeCompletion = nil
-        worker.runAlways({ [target] in target.close() }, then: then)
+        dropBuffered()
+        endFlush()
+        guard let target else { return }
+        worker.runAlways({ target.close() }, then: { [self] in didClose() })
+    }
+
+    private func didClose() {
+        // Its number is free again, although the record of the request is kept.
+        target = nil
+        let completions = closeCompletions
+        closeCompletions = []
+        for completion in completions { completion() }
+    }
+
+    private func forget() {
+        if kind.isPolled, !isClosed, let target { loop.forget(target.raw) }
     }
 
     // MARK: Writing
@@ -133,7 +149,7 @@ public final class DescriptorOutput: ReadinessHandler {
             piece.start = 0
             swap(&piece.bytes, &buffered)
         }
-        guard !piece.isEmpty else { return }
+        guard !piece.isEmpty, let target else { return }
         isWriting = true
         // One job for each descriptor, so that their number is bounded.
         worker.runAlways({ [piece, target] in piece.write(to: target) }, then: { [weak self] in self?.didWrite($0) })
@@ -153,8 +169,7 @@ public final class DescriptorOutput: ReadinessHandler {
         case .wouldBlock, .endOfFile: if hasWrittenNothing { pausePolling() } else { poll() }
         case .bytes:
             hasWrittenNothing = false
-            // A terminal may have been stopped.
-            if target.kind == .terminal, waitingBytes > 0 { poll() } else { write() }
+            write()
         }
         reportProgress()
     }
@@ -172,7 +187,7 @@ public final class DescriptorOutput: ReadinessHandler {
     private func fail(_ error: SystemError) {
         guard failure == nil else { return }
         failure = error
-        if target.kind.isPolled { loop.forget(target.raw) }
+        forget()
         isPolling = false
         dropBuffered()
         onFailure(error)
@@ -188,28 +203,27 @@ public final class DescriptorOutput: ReadinessHandler {
     private func dropBuffered() {
         memory?.change(by: -waitingBytes)
         buffered = []
-        // A job may still read the piece.
-        if !isWriting { (piece.bytes, piece.start) = ([], 0) } else { memory?.change(by: piece.bytes.count) }
+        (piece.bytes, piece.start) = ([], 0)
     }
 
     // MARK: Polling
 
     /// Waits until there is room.
     private func poll() {
-        guard target.kind.isPolled else { return fail(SystemError(code: EAGAIN, operation: "write")) }
+        guard kind.isPolled, let target else { return fail(SystemError(code: EAGAIN, operation: "write")) }
         isPolling = true
         loop.setInterest(.writable, for: target.raw, handler: self)
     }
 
     /// Waits for the end of the reader.
     private func watch() {
-        guard target.kind.isPolled, !isClosed, failure == nil, !isWriting, !isPolling else { return }
+        guard kind.isPolled, let target, !isClosed, failure == nil, !isWriting, !isPolling else { return }
         loop.setInterest(.hangup, for: target.raw, handler: self)
     }
 
     private func pausePolling() {
         isPolling = true
-        loop.forget(target.raw)
+        forget()
         let timer = pollTimer ?? Timer { [unowned self] in poll() }
         pollTimer = timer
         loop.arm(timer, afterMilliseconds: DescriptorOutput.pollPauseMilliseconds)
@@ -217,10 +231,11 @@ public final class DescriptorOutput: ReadinessHandler {
 
     /// There is room, or the reader is gone.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        guard !isClosed, failure == nil else { return loop.forget(fd) }
-        if target.hasLostReader { return fail(SystemError(code: EPIPE, operation: "write")) }
         // An error that is not an end would be reported again and again.
         loop.forget(fd)
+        // A job that writes finds out itself.
+        guard let target, !isClosed, failure == nil, !isWriting else { return }
+        if target.hasLostReader { return fail(SystemError(code: EPIPE, operation: "write")) }
         guard isPolling else { return }
         isPolling = false
         hasWrittenNothing = true
