@@ -68,6 +68,8 @@ final class OutputReceiver: ResponseReceiver {
 
     var mustSettle: Bool { sink == .descriptor && !isFlushed }
 
+    var waitsForReader: Bool { output.mayWait }
+
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) {
         guard sink == .descriptor else { return completion() }
         output.flush { [self] in

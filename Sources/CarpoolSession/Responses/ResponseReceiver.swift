@@ -21,6 +21,9 @@ protocol ResponseReceiver: AnyObject {
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
     /// Whether ``settle(_:isWhole:completion:)`` has something to do.
     var mustSettle: Bool { get }
+    /// Whether ``settle(_:isWhole:completion:)`` may have to wait for a reader, during which the time of the request
+    /// runs.
+    var waitsForReader: Bool { get }
     /// The transfer has ended: writes what has arrived. Called before the event of the metrics, which waits for the
     /// completion.
     /// - Parameter isWhole: whether the body is complete; then a failure to write it fails the request.
@@ -46,6 +49,8 @@ extension ResponseReceiver {
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
     /// The default: writes nothing.
     var mustSettle: Bool { false }
+    /// The default: waits for no reader.
+    var waitsForReader: Bool { false }
     /// The transfer has ended: writes what has arrived. The default does nothing.
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) { completion() }
     /// All validators have accepted the response. The default does nothing.

@@ -34,6 +34,7 @@ extension Session {
             }
             guard let receiver = request.receiver else { return end() }
             receiver.settle(request, isWhole: isWhole && request.error == nil, completion: end)
+            if isWhole, receiver.waitsForReader { limitToDeadline(settlement, of: request, completion) }
         }
     }
 
@@ -57,8 +58,8 @@ extension Session {
     private func endWait(_ settlement: Settlement) -> Bool {
         guard !settlement.isDone else { return false }
         settlement.isDone = true
-        if let timer = settlement.timer { scheduler.cancel(timer) }
-        settlement.timer = nil
+        for timer in [settlement.timer, settlement.deadline].compactMap(\.self) { scheduler.cancel(timer) }
+        (settlement.timer, settlement.deadline) = (nil, nil)
         return true
     }
 
@@ -72,6 +73,21 @@ extension Session {
         }
         settlement.timer = timer
         scheduler.arm(timer, afterMilliseconds: Session.settleTimeoutMilliseconds)
+    }
+
+    /// Fails the request if its time is over before its reader has taken the body, all of which has arrived.
+    private func limitToDeadline(_ settlement: Settlement, of request: Request, _ completion: TransferCompletion) {
+        guard !settlement.isDone, let limit = request.transfer?.request.resourceTimeoutMilliseconds else { return }
+        let timer = Timer { [self] in
+            guard !settlement.isDone else { return }
+            let message = "the reader has not taken the body within \(limit) ms"
+            request.recordError(.sessionTaskFailed(TransportError(.timedOut, message, timeout: "resource")))
+            guard endWait(settlement) else { return }
+            deliverDeferredCompletion(request)
+        }
+        settlement.deadline = timer
+        let spent = completion.metrics.endMicroseconds / 1_000
+        scheduler.arm(timer, afterMilliseconds: max(1, limit &- spent))
     }
 
     /// Fails the request because a file cannot be written.
