@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // Maximum number of symbolic links in a path, as in the kernel.
@@ -205,4 +207,30 @@ int CLinux_rename_between(int from_folder, const char *from, int to_folder, cons
     if (errno != EINVAL && errno != ENOSYS) return -1;
     if (linkat(from_folder, from, to_folder, to, 0) != 0) return -1;
     return unlinkat(from_folder, from, 0);
+}
+
+int CLinux_is_in_proc(int fd) {
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+}
+
+static int is_of_type(int fd, const unsigned long *types, size_t count) {
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0) return 1;
+    for (size_t index = 0; index < count; index++)
+        if ((unsigned long)status.f_type == types[index]) return 1;
+    return 0;
+}
+
+int CLinux_is_of_kernel(int fd) {
+    static const unsigned long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+        DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC, EFIVARFS_MAGIC,
+        PSTOREFS_MAGIC, BINFMTFS_MAGIC, NSFS_MAGIC, RDTGROUP_SUPER_MAGIC, 0x62656570 /* configfs */};
+    return is_of_type(fd, types, sizeof types / sizeof *types);
+}
+
+int CLinux_is_remote(int fd) {
+    static const unsigned long types[] = {
+        0x65735546, 0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x00C36400, 0x01021997, 0x6B414653};
+    return is_of_type(fd, types, sizeof types / sizeof *types);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
-#include <linux/magic.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <net/if.h>
@@ -24,7 +23,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,20 +206,6 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
     header->cmsg_len = CMSG_LEN(sizeof passed);
     memcpy(CMSG_DATA(header), &passed, sizeof passed);
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-int CLinux_is_in_proc(int fd) {
-    struct statfs status;
-    return fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
-}
-
-int CLinux_is_remote(int fd) {
-    static const long types[] = {0x65735546, 0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x00C36400, 0x01021997, 0x6B414653};
-    struct statfs status;
-    if (fstatfs(fd, &status) != 0) return 1;
-    for (size_t index = 0; index < sizeof types / sizeof *types; index++)
-        if ((unsigned long)status.f_type == (unsigned long)types[index]) return 1;
-    return 0;
 }
 
 int CLinux_sealed_file(const void *bytes, size_t count) {

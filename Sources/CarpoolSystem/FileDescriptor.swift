@@ -61,8 +61,9 @@ extension FileDescriptor {
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
 
-    /// Whether a character device with this number (makedev(3)) is one of memory (mem(4)), such as /dev/null.
-    public static func isMemoryDevice(_ device: UInt) -> Bool { device >> 8 & 0xFFF == 1 && device >> 32 == 0 }
+    /// Whether a character device with this number (makedev(3)) is /dev/null, /dev/zero or /dev/full (null(4),
+    /// full(4)), which take bytes without looking at who writes.
+    public static func takesBytes(_ device: UInt) -> Bool { [0x103, 0x105, 0x107].contains(device) }
 
     /// The address family of a socket (socket(2)); `nil` for other descriptors. May wait for the socket's lock.
     public static func socketFamily(_ raw: Int32) -> Int32? {
@@ -92,6 +93,10 @@ extension FileDescriptor {
     /// Whether a descriptor is a file of /proc. Those are regular files that report the size 0 but have content
     /// (proc(5)).
     public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }
+
+    /// Whether a descriptor is a file of the kernel, such as one of /proc, /sys or a control group: writing to it
+    /// changes the system.
+    public static func isOfKernel(_ raw: Int32) -> Bool { CLinux_is_of_kernel(raw) != 0 }
 
     /// Links an unnamed file to a name; fails if the name exists.
     public borrowing func link(to path: String) throws(SystemError) {

@@ -13,7 +13,7 @@ public final class PassedOutput: @unchecked Sendable {
         case pipe
         /// Written without waiting; the loop polls it.
         case socket
-        /// The loop polls it, so that one that is stopped takes no thread; what follows may wait.
+        /// Written without waiting, since it was opened again (``PassedTerminal``); the loop polls it.
         case terminal
         /// A regular file, or a device without a queue such as /dev/null, at the position that its users share.
         case file
@@ -27,8 +27,6 @@ public final class PassedOutput: @unchecked Sendable {
     private let file: WorkerFile
     private let pipe: PipeWriter?
 
-    /// The bytes that one job writes to a terminal: it blocks while there is no room for them.
-    private static let terminalBytes = 4_096
     /// Takes the place of a descriptor that is closed before its number is free.
     private static let nothing = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
 
@@ -46,9 +44,8 @@ public final class PassedOutput: @unchecked Sendable {
     /// bytes that follow.
     public func write(_ buffer: UnsafeRawBufferPointer) -> IOResult {
         var done = 0
-        let end = kind == .terminal ? min(buffer.count, PassedOutput.terminalBytes) : buffer.count
-        while done < end {
-            let rest = UnsafeRawBufferPointer(rebasing: buffer[done..<end])
+        while done < buffer.count {
+            let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
             switch writeOnce(rest) {
             case .bytes(let count): done += count
             case let result: return done > 0 ? .bytes(done) : result

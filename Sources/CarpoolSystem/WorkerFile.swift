@@ -21,6 +21,11 @@ public final class WorkerFile: Sendable {
         self.closer = closer
     }
 
+    /// Takes over another descriptor, which is closed as this one is.
+    public func sibling(_ descriptor: consuming FileDescriptor) -> WorkerFile {
+        WorkerFile(descriptor, closer: closer)
+    }
+
     deinit {
         let descriptor = FileDescriptor(owning: raw)
         guard let closer else { return }

@@ -101,6 +101,9 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
 // struct statfs is not imported by Swift. Returns whether a descriptor leads into /proc.
 int CLinux_is_in_proc(int fd);
 
+// Whether a file belongs to a file system with which the kernel is controlled, such as /proc and /sys.
+int CLinux_is_of_kernel(int fd);
+
 // struct statfs and the magic numbers are not imported. Whether a file belongs to a file system that another machine or
 // process answers for: FUSE, NFS, SMB, Ceph, 9P, AFS.
 int CLinux_is_remote(int fd);

@@ -75,10 +75,6 @@ final class CallFiles {
 
     // MARK: Descriptors
 
-    /// Families of sockets that the loop may poll: the kernel does so without a lock that another process can hold.
-    /// Others, such as AF_VSOCK, wait for the socket's.
-    private static let families: Set<Int32> = [AF_UNIX, AF_INET, AF_INET6]
-
     /// Inspects a descriptor if no file system, and no lock of a pipe or a socket, has to be waited for; `nil`
     /// otherwise.
     static func lookAtOnce(_ descriptor: WorkerFile) -> Passed? {
@@ -86,30 +82,6 @@ final class CallFiles {
         // The daemon reads only what the caller may read itself; opening the file again would use the daemon's rights.
         guard FileDescriptor.isReadable(raw) else { return .refused(EBADF) }
         return FileDescriptor.isInMemory(raw) ? look(descriptor, isInMemory: true) : nil
-    }
-
-    /// Inspects a descriptor to write to. May block: for a thread of a ``Worker``.
-    static func lookToWrite(_ descriptor: WorkerFile) -> Passed {
-        var status = stat()
-        guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            // The kernel takes the set-user-ID bit from a file that is written to, but not if root writes (write(2)).
-            guard !FileDescriptor.isInProc(descriptor.raw), status.st_mode & (S_ISUID | S_ISGID) == 0 else {
-                return .refused(EINVAL)
-            }
-            return .output(descriptor, .file)
-        case S_IFIFO: return .output(descriptor, .pipe)
-        case S_IFSOCK:
-            let family = FileDescriptor.socketFamily(descriptor.raw) ?? AF_UNSPEC
-            guard families.contains(family) else { return .otherSocket(family: family) }
-            return FileDescriptor.isConnectedStream(descriptor.raw) ? .output(descriptor, .socket) : .refused(ENOTCONN)
-        case S_IFCHR where isatty(descriptor.raw) == 1: return .output(descriptor, .terminal)
-        // Others may look at the rights of the writer, which are the daemon's.
-        case S_IFCHR where FileDescriptor.isMemoryDevice(status.st_rdev): return .output(descriptor, .file)
-        case S_IFDIR: return .refused(EISDIR)
-        default: return .refused(EINVAL)
-        }
     }
 
     /// Inspects a descriptor. May block, unless it is a file in memory: for a thread of a ``Worker``.
@@ -123,7 +95,7 @@ final class CallFiles {
         case S_IFIFO: return .stream(descriptor, isSocket: false)
         case S_IFSOCK:
             let family = FileDescriptor.socketFamily(descriptor.raw) ?? AF_UNSPEC
-            guard families.contains(family) else { return .otherSocket(family: family) }
+            guard PassedDescriptor.families.contains(family) else { return .otherSocket(family: family) }
             let isConnected = FileDescriptor.isConnectedStream(descriptor.raw)
             return .stream(descriptor, isSocket: true, isConnected: isConnected)
         case S_IFDIR: return .refused(EISDIR)

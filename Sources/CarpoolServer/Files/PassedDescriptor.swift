@@ -1,4 +1,5 @@
 internal import CarpoolSystem
+internal import Glibc
 
 /// A descriptor that was passed with a call, by its kind.
 enum PassedDescriptor: Sendable {
@@ -8,8 +9,14 @@ enum PassedDescriptor: Sendable {
     case stream(WorkerFile, isSocket: Bool, isConnected: Bool = false)
     /// One to write to.
     case output(WorkerFile, PassedOutput.Kind)
+    /// One that was passed to be written to, and is not.
+    case unusable(OutputRefusal)
     /// A socket of an address family that is not used.
     case otherSocket(family: Int32)
     /// It cannot be used: the number of the error.
     case refused(Int32)
+
+    /// Families of sockets that the loop may poll: the kernel does so without a lock that another process can hold.
+    /// Others, such as AF_VSOCK, wait for the socket's.
+    static let families: Set<Int32> = [AF_UNIX, AF_INET, AF_INET6]
 }

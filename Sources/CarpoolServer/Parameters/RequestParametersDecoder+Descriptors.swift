@@ -54,15 +54,8 @@ extension RequestParametersDecoder {
         switch try claim(index, path: "params.response_body") {
         case .output(let file, let kind):
             return DescriptorOutput(PassedOutput(file, kind), loop: scheduler, worker: worker)
-        case .otherSocket(let family):
-            throw RequestParametersDecoder.refusal(ofFamily: family, path: "params.response_body")
-        case .refused(let code):
-            let error = SystemError(code: code, operation: "write")
-            throw .cannotOpen(
-                path: "descriptor \(index)", errno: Int(code),
-                reason: code == EINVAL
-                    ? "not a pipe, a connected socket, a terminal or an ordinary file" : error.reason)
-        case .file, .stream:
+        case .unusable(let refusal): throw refusal.error(at: index)
+        case .file, .stream, .otherSocket, .refused:
             throw .invalidParams(
                 path: "params.response_body.fd", message: "the descriptor \(index) is used already",
                 expected: "a descriptor of its own")
@@ -109,7 +102,7 @@ extension RequestParametersDecoder {
             return .stream(descriptor, isSocket: isSocket, isConnected: isConnected)
         case .otherSocket(let family): throw RequestParametersDecoder.refusal(ofFamily: family, path: path)
         case .refused(let code): throw RequestParametersDecoder.refusal(index, code)
-        case .output:
+        case .output, .unusable:
             throw .invalidParams(
                 path: "\(path).fd", message: "the response's body is written to the descriptor \(index)",
                 expected: "a descriptor of its own")

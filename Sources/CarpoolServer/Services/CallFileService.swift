@@ -54,7 +54,7 @@ final class CallFileService {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
         let (known, certificates) = (knownMaterial(of: call.client.uid), clientCertificates.known)
-        let (closer, unknown, output) = (access.closer, claimed.unknown, claimed.output)
+        let (closer, unknown, output, user) = (access.closer, claimed.unknown, claimed.output, call.client.uid)
         (claimed.unknown, claimed.output) = ([:], nil)
         let job = { @Sendable [found = claimed.found] in
             var found = found
@@ -62,7 +62,7 @@ final class CallFileService {
             var files = TrustMaterialFiles(known: known)
             for name in trust { found.read(name, &files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
-            if let output { found.passed[output.index] = CallFiles.lookToWrite(output.file) }
+            if let output { found.passed[output.index] = OutputDescriptor(user: user).look(output.file) }
             for name in passwords { found.passwords[name.place] = name.read(found.passed) }
             found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
@@ -123,12 +123,7 @@ final class CallFileService {
             }
         }
         if let index = names.output, let raw = client.resources.descriptors.claim(index) {
-            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
-            if FileDescriptor.isWritable(raw) {
-                claimed.output = (index, file)
-            } else {
-                claimed.found.passed[index] = .refused(EBADF)
-            }
+            claimed.output = (index, WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed))
         }
         return claimed
     }
