@@ -16,10 +16,12 @@ from harness.wire import Wire
 NUMBER = 901
 
 
-def send(wire: Wire, descriptors: list[int], call: int = NUMBER, **params: Any) -> None:
+def send(
+    wire: Wire, descriptors: list[int], call: int = NUMBER, method: str = "request.perform", **params: Any
+) -> None:
     """Send a request whose body goes to the first descriptor, unless `response_body` says otherwise."""
     params.setdefault("response_body", {"fd": 0})
-    message = {"jsonrpc": "2.0", "id": call, "method": "request.perform", "params": params}
+    message = {"jsonrpc": "2.0", "id": call, "method": method, "params": params}
     socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
 
 

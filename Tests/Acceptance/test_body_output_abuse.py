@@ -1,0 +1,191 @@
+"""Descriptors for bodies with which a client tries to harm others, or the daemon."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import socket
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import ROOT, Daemon
+from harness.outputs import Pair, perform, refuse, send
+from harness.users import NOBODY, as_root, wire_as
+from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
+
+TEXT = b"a line\n"
+# More than a worker has threads.
+STOPPED = 40
+
+
+@pytest.fixture
+def text(origin: ScriptedOrigin) -> str:
+    return origin.on("/text", lambda exchange: exchange.reply(200, TEXT))
+
+
+# Terminals
+
+
+def test_terminals_that_are_stopped_take_no_thread(wire: Wire, text: str, tmp_path: Path) -> None:
+    terminals = [pty.openpty() for _ in range(STOPPED)]
+    for _, far in terminals:
+        termios.tcflow(far, termios.TCOOFF)
+    for call, (_, far) in enumerate(terminals):
+        send(wire, [far], call=call, url=text)
+    with (tmp_path / "file").open("wb") as file:
+        assert perform(wire, [file.fileno()], url=text)["outcome"] == {"ok": True}
+    assert (tmp_path / "file").read_bytes() == TEXT
+    for call, (near, far) in enumerate(terminals):
+        assert not select.select([near], [], [], 0)[0]
+        termios.tcflow(far, termios.TCOON)
+        assert wire.answer(call)["result"]["outcome"] == {"ok": True}
+        assert os.read(near, 100) == TEXT.replace(b"\n", b"\r\n")
+        os.close(near)
+        os.close(far)
+
+
+def test_a_terminal_that_is_not_read_ends_with_its_request(
+    daemon: Daemon, wire: Wire, origin: ScriptedOrigin, text: str
+) -> None:
+    """The terminal has room for a part of the body only."""
+    url = origin.on("/much", lambda exchange: exchange.reply(200, bytes(1 << 20)))
+    near, far = pty.openpty()
+    send(wire, [far], call=1, url=url, resource_timeout_ms=1_000)
+    assert wire.answer(1)["result"]["outcome"]["error"]["name"] == "session_task_failed.timed_out"
+    eventually(lambda: "/dev/pts" not in " ".join(daemon.descriptors()))
+    os.close(near)
+    os.close(far)
+
+
+def test_the_side_of_the_emulator_is_refused(wire: Wire, origin: ScriptedOrigin, text: str) -> None:
+    near, far = pty.openpty()
+    error = refuse(wire, [near], url=text)
+    assert error["message"] == "cannot open descriptor 0: the side of a terminal's emulator"
+    assert origin.requests == []
+    os.close(near)
+    os.close(far)
+
+
+def test_the_controlling_terminal_is_refused(daemon: Daemon, origin: ScriptedOrigin, text: str) -> None:
+    """Its name leads each process to another terminal."""
+    program = f"""
+import fcntl, os, pty, sys, termios
+near, far = pty.openpty()
+fcntl.ioctl(far, termios.TIOCSCTTY, 0)
+sys.path[:0] = [{str(ROOT / "Tests/Acceptance")!r}]
+from harness.outputs import refuse
+from harness.wire import Wire
+with Wire({str(daemon.socket)!r}) as wire:
+    print(refuse(wire, [os.open("/dev/tty", os.O_WRONLY)], url={text!r})["data"]["hint"])
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert (found.stdout, found.stderr) == ("open the terminal by the name that tty(1) prints\n", "")
+    assert origin.requests == []
+
+
+def test_a_terminal_that_was_hung_up_is_refused(wire: Wire, origin: ScriptedOrigin, text: str) -> None:
+    """Its name may belong to another user by now."""
+    near, far = pty.openpty()
+    os.close(near)
+    error = refuse(wire, [far], url=text)
+    assert re.fullmatch("cannot open descriptor 0: the (terminal has been hung up|daemon cannot .*)", error["message"])
+    assert error["data"]["errno"] == 5
+    assert origin.requests == []
+    os.close(far)
+
+
+# Devices and sockets
+
+
+@pytest.mark.parametrize("name", ["/dev/random", "/dev/kmsg", "/dev/mem"])
+def test_a_device_that_looks_at_the_writer_is_refused(wire: Wire, origin: ScriptedOrigin, text: str, name: str) -> None:
+    descriptor = os.open("/dev/random" if not os.access(name, os.W_OK) else name, os.O_WRONLY)
+    error = refuse(wire, [descriptor], url=text)
+    assert error["message"].startswith("cannot open descriptor 0: not a pipe, a socket, a terminal, a regular file")
+    assert origin.requests == []
+    os.close(descriptor)
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/zero"])
+def test_a_device_that_takes_bytes(wire: Wire, text: str, name: str) -> None:
+    descriptor = os.open(name, os.O_WRONLY)
+    assert perform(wire, [descriptor], url=text)["body"] == {"fd": True, "size_bytes": len(TEXT)}
+    os.close(descriptor)
+
+
+def test_a_connection_to_the_daemon_is_refused(daemon: Daemon, wire: Wire, origin: ScriptedOrigin, text: str) -> None:
+    with Wire(daemon.socket) as other:
+        error = refuse(wire, [other.socket.fileno()], url=text)
+    assert error["message"] == "cannot open descriptor 0: a connection to the daemon"
+    assert origin.requests == []
+    # The daemon has not kept the other connection.
+    eventually(lambda: daemon.stats()["connections"]["open"] == 2)
+
+
+@as_root
+def test_a_service_of_another_user_is_refused(
+    start: StartDaemon, origin: ScriptedOrigin, text: str, tmp_path_factory: Any
+) -> None:
+    """It may look at the user of the writer (SO_PASSCRED), who is the daemon's."""
+    daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}})
+    daemon.directory.chmod(0o711)
+    service, listening = daemon.directory / "service", socket.socket(socket.AF_UNIX)
+    listening.bind(str(service))
+    service.chmod(0o777)
+    listening.listen()
+    with wire_as(NOBODY, daemon.socket) as wire, socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(service))
+        error = refuse(wire, [connection.fileno()], url=text)
+        assert error["message"] == "cannot open descriptor 0: a Unix socket whose other end belongs to the user 0"
+        assert origin.requests == []
+    listening.close()
+
+
+# What remains
+
+
+def test_the_descriptor_of_a_kept_request_is_free(daemon: Daemon, wire: Wire, text: str) -> None:
+    """The records of submitted requests are kept until they are dismissed."""
+    before = len(daemon.descriptors())
+    requests = []
+    for call in range(20):
+        pair = Pair()
+        send(wire, [pair.write], call=call, method="request.submit", url=text)
+        pair.close_write()
+        requests.append(wire.answer(call)["result"]["request"])
+        assert pair.finish() == TEXT
+    for request in requests:
+        assert wire.call("request.wait", request=request)["outcome"] == {"ok": True}
+    # The connection to the origin, and what it takes to close the last one.
+    eventually(lambda: len(daemon.descriptors()) <= before + 4)
+
+
+@pytest.mark.parametrize("is_hashed", [True, False])
+def test_a_cancelled_request_counts_what_was_written(wire: Wire, origin: ScriptedOrigin, is_hashed: bool) -> None:
+    url = origin.on("/much", lambda exchange: exchange.reply(200, bytes(1 << 22)))
+    for call in range(10):
+        pair = Pair()
+        send(wire, [pair.write], call=call, method="request.submit", url=url, sha256=is_hashed)
+        request = wire.answer(call)["result"]["request"]
+        pair.close_write()
+        assert select.select([pair.read], [], [], PATIENCE_SECONDS)[0]
+        taken = os.read(pair.read, 1 << 16)
+        wire.call("request.cancel", request=request)
+        record = wire.call("request.wait", request=request)
+        assert record["body"]["size_bytes"] == len(taken) + len(pair.finish())
