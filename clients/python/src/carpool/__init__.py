@@ -167,6 +167,8 @@ __all__ = [
     "request",
 ]
 
+# The version of the package; pyproject.toml reads it here.
+__version__ = "0.1.0"
 
 _LATER = {
     "AsyncCache": "._async.cache",
