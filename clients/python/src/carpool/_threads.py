@@ -9,10 +9,18 @@ from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
-import sniffio
 
 from ._async.exchange import Exchange as AsyncioExchange
 from ._sync.exchange import Exchange
+
+try:
+    from sniffio import current_async_library
+except ImportError:
+    # httpx does not require it, but trio does: without it the event loop is asyncio's.
+    def current_async_library() -> str:
+        """Return the name of the running event loop's package."""
+        return "asyncio"
+
 
 # Threads that wait for answers of the daemon; those of anyio are for work.
 _MAX_THREADS = 1_000
@@ -91,7 +99,7 @@ class ThreadExchange:
 
 def owner() -> object:
     """Return what connections to the daemon belong to: the event loop, or None if they are used in threads."""
-    return asyncio.get_running_loop() if sniffio.current_async_library() == "asyncio" else None
+    return asyncio.get_running_loop() if current_async_library() == "asyncio" else None
 
 
 async def new_exchange(idle: AsyncExchange | None) -> AsyncExchange:
