@@ -215,6 +215,24 @@ def test_an_asynchronous_handler_may_close_its_client(start: Start) -> None:
     asyncio.run(run())
 
 
+def test_an_asynchronous_handler_continues_after_it_has_closed_its_client(start: Start) -> None:
+    daemon = Asking(question("adapt", deadline_ms=50_000))
+
+    async def run(path: Path) -> None:
+        client, closed = carpool.AsyncClient(path), asyncio.Event()
+
+        async def handler(_: carpool.AdaptCall) -> None:
+            await client.aclose()
+            closed.set()
+
+        await client.register("mine", adapt=handler)
+        with pytest.raises(carpool.ConnectionLostError, match="the client was closed"):
+            await client.get("http://a/")
+        await asyncio.wait_for(closed.wait(), 10)
+
+    asyncio.run(run(start(daemon).path))
+
+
 def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carpool._link_async.MAX_QUESTIONS", 2)
     assert _handlers.MAX_QUESTIONS == 256

@@ -12,7 +12,7 @@ from typing import Any, Final
 from . import _fork, _socket, _waiting
 from ._exceptions import AccessError, ConnectionLostError, DaemonUnreachableError
 from ._handlers import Callbacks
-from ._link_async import Link
+from ._link_async import Link, within
 from ._models import read_file
 from ._operations import Gathering, pieces
 from ._pipe import Pipe
@@ -108,7 +108,7 @@ class AsyncChannel:
         while True:
             left = _waiting.SILENCE_SECONDS if end is None else max(0.0, end - time.monotonic())
             try:
-                await asyncio.wait_for(event.wait(), min(left, _waiting.SILENCE_SECONDS))
+                await within(event.wait(), min(left, _waiting.SILENCE_SECONDS))
             except asyncio.TimeoutError:
                 if end is not None and time.monotonic() >= end:
                     return False
@@ -161,7 +161,7 @@ class AsyncChannel:
             loop, event = asyncio.get_running_loop(), asyncio.Event()
             loop.add_reader(pipe.descriptor, event.set)
             try:
-                await asyncio.wait_for(event.wait(), pipe.silence_seconds)
+                await within(event.wait(), pipe.silence_seconds)
             except asyncio.TimeoutError:
                 await self._check_daemon()
             finally:
@@ -172,7 +172,7 @@ class AsyncChannel:
         """Ask the daemon whether it runs, and end the connection if it does not answer."""
         link = self._link
         try:
-            await asyncio.wait_for(self.ask(link, "daemon.ping", {}), _waiting.PING_SECONDS)
+            await within(self.ask(link, "daemon.ping", {}), _waiting.PING_SECONDS)
         except asyncio.TimeoutError as error:
             silent = _waiting.silent()
             if link is not None:

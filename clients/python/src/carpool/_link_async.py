@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import socket
+import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from . import _waiting
 from ._channel import BOUND, MAX_ATOMIC_BYTES, keep
@@ -16,12 +17,43 @@ from ._handlers import MAX_QUESTIONS, Callbacks
 from ._orphans import Orphans
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
+T = TypeVar("T")
+
 # The maximum number of events that a feed reads ahead; those of the last read come on top.
 MAX_AHEAD: Final = 64
 # The interval at which calls without an answer are looked at, in seconds.
 TICK_SECONDS: Final = 0.5
 # The interval at which a message with descriptors waits for earlier ones, in seconds.
 WRITE_SECONDS: Final = 0.001
+
+
+async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
+    """Await in the caller's task, for at most `seconds`: then it is cancelled, and asyncio.TimeoutError is raised.
+
+    Before Python 3.12 asyncio.wait_for uses another task, and does not cancel its caller if what it waits for has
+    happened in the same turn of the event loop.
+    """
+    task = asyncio.current_task()
+    if seconds is None or task is None:
+        return await awaitable
+    before, expired = 0, False
+    # Python 3.10 does not count who has cancelled a task.
+    if sys.version_info >= (3, 11):
+        before = task.cancelling()
+
+    def expire() -> None:
+        nonlocal expired
+        expired = task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(seconds, expire)
+    try:
+        return await awaitable
+    except asyncio.CancelledError:
+        if expired and (sys.version_info < (3, 11) or task.uncancel() <= before):
+            raise asyncio.TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
 
 
 class Pending:
@@ -247,7 +279,7 @@ class Link(asyncio.Protocol):
             value = asking.ask()
             if inspect.isawaitable(value):
                 # After its deadline the daemon does not wait for the answer, and a handler must not hang forever.
-                value = await asyncio.wait_for(value, asking.deadline)
+                value = await within(value, asking.deadline)
             data = asking.answer(self.rpc, value)
         except Exception as error:  # noqa: BLE001, every exception of a handler is answered and logged
             data = asking.failure(self.rpc, error)
