@@ -87,6 +87,8 @@ def blocking() -> None:
         assert_type(response.history, list[carpool.Response])
         assert_type(response.cache, carpool.CacheOutcome | None)
         assert_type(response.json(), Any)
+        people: list[dict[str, str]] = response.json()
+        assert people
         assert_type(fetch(client, "page", params={"q": "car pool"}).content, bytes)
         assert_type(client.get("page", stream=True), carpool.Stream)
         client.get("page", timout=1)  # type: ignore[call-overload]
@@ -94,12 +96,14 @@ def blocking() -> None:
         carpool.Client(tiemout=1)  # type: ignore[call-arg]
         with client.stream("GET", "page") as stream:
             assert_type(stream, carpool.Stream)
+            assert_type(stream.head, carpool.Response)
             for line in stream.iter_lines():
                 assert_type(line, str)
         with client.events("request.*") as events:
             for event in events:
                 assert_type(event, carpool.Event)
     assert_type(carpool.post("https://example.com/", json={"a": [1]}), carpool.Response)
+    assert_type(carpool.NetrcAuth().path, Path)
     assert_type(carpool.__version__, str)
 
 
@@ -114,3 +118,7 @@ async def asynchronous() -> None:
         await client.get("https://example.com/", validate=True)
     except carpool.ValidationError as error:
         assert_type(error.retryable, bool)
+        assert_type((error.name, error.message), tuple[str, str])
+        assert_type((error.data, error.record), tuple[dict[str, Any], dict[str, Any]])
+    except carpool.RPCError as error:
+        assert_type((error.code, error.data), tuple[int, dict[str, Any]])

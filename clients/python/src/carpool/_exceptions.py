@@ -127,7 +127,7 @@ class RequestError(CarpoolError):
         self.name = name
         self.message = message
         self.record = record
-        self.data = data or {}
+        self.data: dict[str, Any] = data or {}
         text = f"{message} ({name})" if message else name
         super().__init__(f"{text}; {self.hint}" if self.hint else text)
         self.__cause__ = self.underlying or self.retry_error

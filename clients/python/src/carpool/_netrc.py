@@ -25,7 +25,7 @@ class NetrcAuth:
         # Few programs need it, and it imports others.
         import netrc  # noqa: PLC0415
 
-        self.path = Path("~/.netrc").expanduser() if path is None else Path(path)
+        self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(path)
         self._hosts = netrc.netrc(None if path is None else os.fspath(path)).hosts
 
     def __repr__(self) -> str:

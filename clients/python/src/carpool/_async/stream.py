@@ -26,7 +26,7 @@ class AsyncStream:
     """
 
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
-        self.head = Response(record)
+        self.head: Response = Response(record)
         self._channel = channel
         self._link = channel.link
         self._pipe = pipe

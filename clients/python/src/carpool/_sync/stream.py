@@ -27,7 +27,7 @@ class Stream:
     """
 
     def __init__(self, channel: Channel, record: dict[str, Any], pipe: Pipe) -> None:
-        self.head = Response(record)
+        self.head: Response = Response(record)
         self._channel = channel
         self._link = channel.link
         self._pipe = pipe
