@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 
 from bench import Bench
-from daemon import ROOT, Daemon
-from pythonclient import interpreter
+from daemon import Daemon
+from pythonloop import environment, interpreter
 from report import Row, ratio_row
 
 SIZE = 100_000_000
@@ -83,13 +82,11 @@ def measure(bench: Bench, daemon: Daemon) -> list[Row]:
     url = bench.origin.http + bench.origin.make_file("hundred", SIZE)
     values = {"socket": str(daemon.socket_path), "url": url, "warm": bench.origin.http, "size": SIZE}
 
-    # Bytecode is kept, as for installed packages, independent of the caller's settings.
-    bytecode = {"PYTHONPYCACHEPREFIX": str(bench.scratch / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
-
     def run(program: str) -> tuple[float, float]:
-        env = os.environ | bytecode | {"PYTHONPATH": str(ROOT / "clients/python/src")}
         command = [interpreter(), "-c", program.format(**values) + _REPORT]
-        seconds, kilobytes = json.loads(subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE).stdout)
+        seconds, kilobytes = json.loads(
+            subprocess.run(command, env=environment(bench), check=True, stdout=subprocess.PIPE).stdout
+        )
         return seconds, kilobytes / 1024
 
     def row(what: str, unit: str, pairs: list[tuple[float, float]], aim: float) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from dataclasses import dataclass
 
@@ -44,6 +45,13 @@ def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: f
         "" if aim is None else f"at most {aim:.2f}",
         None if aim is None else ratio <= aim,
     )
+
+
+def least_row(what: str, unit: str, ours: list[float], peer: list[float], aim: float) -> Row:
+    """Compare alternating runs of which more is better, as `ratio_row` does."""
+    row = ratio_row(what, unit, ours, peer, None)
+    ratio = statistics.median(mine / other for mine, other in zip(ours, peer, strict=True))
+    return dataclasses.replace(row, aim=f"at least {aim:.2f}", is_met=ratio >= aim)
 
 
 def limit_row(what: str, ours: float, unit: str, limit: float, peer: str = "") -> Row:
