@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
 import os
@@ -121,6 +122,24 @@ class Body:
                 "reading bytes, bytes, str or a path"
             )
         return self._content(cast("str | bytes", content))
+
+
+@contextlib.contextmanager
+def in_files(large: list[tuple[dict[str, Any], bytes]]) -> Iterator[None]:
+    """Write the large contents of a body to files, which the daemon reads before the block ends."""
+    if not large:
+        yield
+        return
+    # Few programs need it, and its import takes ten times as long as the rest.
+    import tempfile  # noqa: PLC0415
+
+    with contextlib.ExitStack() as files:
+        for place, content in large:
+            file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
+            file.write(content)
+            file.flush()
+            place["file"] = file.name
+        yield
 
 
 def _json(value: Any) -> str:

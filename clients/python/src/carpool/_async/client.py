@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _fork, _names
 from .. import _operations as operations
+from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
@@ -298,17 +299,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
         passed = pipe.body_of(params) if pipe else ()
-        if not large:
-            return await self._channel.call(call, params, passed)
-        # Few programs need it, and its import takes ten times as long as the rest.
-        import tempfile  # noqa: PLC0415
-
-        with contextlib.ExitStack() as files:
-            for place, content in large:
-                file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
-                file.write(content)
-                file.flush()
-                place["file"] = file.name
+        with in_files(large):
             return await self._channel.call(call, params, passed)
 
     async def _feed(self, request: str, data: Any) -> None:
