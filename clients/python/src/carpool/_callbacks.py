@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import inspect
-import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from ._calls import (
 from ._exceptions import Refuse
 from ._handlers import MAX_QUESTIONS
 from ._inputs import DigestAuth
+from ._log import logger
 from ._operations import auth_params, credential_params
 from ._rpc import Question, RPCConnection
 
@@ -38,8 +38,6 @@ Asked = TypeVar("Asked", bound=CallbackCall)
 Given = TypeVar("Given")
 Handler = Callable[[Asked], Given]
 AsyncHandler = Callable[[Asked], Given | Awaitable[Given]]
-
-logger: Final = logging.getLogger("carpool")
 
 _METHOD_NOT_FOUND: Final = -32601
 _INTERNAL_ERROR: Final = -32603
@@ -86,11 +84,11 @@ class Asking:
         """Convert an exception to the answer. Only the text of a `Refuse` is sent: others may contain secrets."""
         name = self.question.params.get("callback")
         if self.handler is None:
-            logger.warning("no handler is registered for %s of %r", self.question.method, name)
+            logger().warning("no handler is registered for %s of %r", self.question.method, name)
             return rpc.send_error(self.question, _METHOD_NOT_FOUND, "no such handler")
         if isinstance(error, Refuse):
             return rpc.send_result(self.question, _KINDS[self.kind].refuse(str(error)))
-        logger.error("the %s handler of %r failed", self.kind, name, exc_info=error)
+        logger().error("the %s handler of %r failed", self.kind, name, exc_info=error)
         return rpc.send_error(self.question, _INTERNAL_ERROR, type(error).__name__)
 
 
@@ -105,7 +103,7 @@ def asking(question: Question, handlers: Mapping[str, Callable[[Any], Any]] | No
 
 def too_many(rpc: RPCConnection, question: Question) -> bytes:
     """Return the error answer to a callback beyond the maximum of `MAX_QUESTIONS`."""
-    logger.warning("%s is refused: %d callbacks are waiting", question.method, MAX_QUESTIONS)
+    logger().warning("%s is refused: %d callbacks are waiting", question.method, MAX_QUESTIONS)
     return rpc.send_error(question, _INTERNAL_ERROR, "too many callbacks are waiting")
 
 

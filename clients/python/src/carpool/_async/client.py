@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import _fork, _names
+from .. import _fork, _log, _names
 from .. import _operations as operations
 from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
@@ -225,7 +225,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
     async def cancel(self, request: str) -> bool:
         """Cancel a request; return whether that changed its state."""
-        return bool((await self._channel.call("request.cancel", {"request": request}))["changed"])
+        is_changed = bool((await self._channel.call("request.cancel", {"request": request}))["changed"])
+        if is_changed:
+            _log.abandoned(request, "explicitly_cancelled")
+        return is_changed
 
     async def curl(self, request: str, *, reveal: bool = False) -> str | None:
         """Return a curl command that sends the same request; None before it is created. `reveal` shows secrets."""
@@ -299,8 +302,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
         passed = pipe.body_of(params) if pipe else ()
-        with in_files(large):
-            return await self._channel.call(call, params, passed)
+        with _log.beginning(method, params["url"]) as line, in_files(large):
+            record = await self._channel.call(call, params, passed)
+            line.made(record)
+        return record
 
     async def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
@@ -338,11 +343,13 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
                 progress(operations.progress(record))
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
+                _log.ended(record)
                 return Response(record)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
         """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
         if made_in == _fork.generation():
+            _log.abandoned(request)
             self._channel.tell("request.cancel", {"request": request, **params})
 
     async def _dismiss(self, request: str) -> None:
@@ -356,6 +363,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
             poll_ms = operations.poll_ms(end)
             record = await self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms}))
             if record.get("finished") is not False:
+                _log.ended(record)
                 return await self._response(record, is_kept=True)
             if operations.poll_ms(end) == 0:
                 raise TimeoutError(f"{params['request']} has not finished in time")

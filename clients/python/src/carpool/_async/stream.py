@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import _fork, _framing, _names
+from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
 from .._bodies import Chunks
 from .._channel_async import AsyncChannel
@@ -31,6 +31,7 @@ class AsyncStream:
         self._link = channel.link
         self._pipe = pipe
         self._is_over = False
+        self._read_bytes = 0
         self._made_in = _fork.generation()
 
     async def __aenter__(self) -> AsyncStream:
@@ -133,6 +134,7 @@ class AsyncStream:
         if self._made_in != _fork.generation():
             return
         self._pipe.close()
+        _log.closed(self.head.record, self._read_bytes)
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             await self._ask("request.cancel", {"request": self.request_id})
@@ -157,6 +159,7 @@ class AsyncStream:
                 self._is_over = True
                 await self._check()
                 return
+            self._read_bytes += len(block)
             yield block
 
     async def _check(self) -> None:
@@ -164,6 +167,7 @@ class AsyncStream:
         params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
         while (record := await self._ask("request.wait", params)).get("finished") is False:
             pass
+        _log.ended(record)
         Response(record).raise_for_outcome()
 
     async def _ask(self, method: str, params: dict[str, Any]) -> Any:

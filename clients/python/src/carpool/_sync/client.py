@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import _fork, _names
+from .. import _fork, _log, _names
 from .. import _operations as operations
 from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
@@ -226,7 +226,10 @@ class Client(Observer, Verbs):
 
     def cancel(self, request: str) -> bool:
         """Cancel a request; return whether that changed its state."""
-        return bool((self._channel.call("request.cancel", {"request": request}))["changed"])
+        is_changed = bool((self._channel.call("request.cancel", {"request": request}))["changed"])
+        if is_changed:
+            _log.abandoned(request, "explicitly_cancelled")
+        return is_changed
 
     def curl(self, request: str, *, reveal: bool = False) -> str | None:
         """Return a curl command that sends the same request; None before it is created. `reveal` shows secrets."""
@@ -303,8 +306,10 @@ class Client(Observer, Verbs):
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
         passed = pipe.body_of(params) if pipe else ()
-        with in_files(large):
-            return self._channel.call(call, params, passed)
+        with _log.beginning(method, params["url"]) as line, in_files(large):
+            record = self._channel.call(call, params, passed)
+            line.made(record)
+        return record
 
     def _feed(self, request: str, data: Any) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
@@ -342,11 +347,13 @@ class Client(Observer, Verbs):
                 progress(operations.progress(record))
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
+                _log.ended(record)
                 return Response(record)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
         """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
         if made_in == _fork.generation():
+            _log.abandoned(request)
             self._channel.tell("request.cancel", {"request": request, **params})
 
     def _dismiss(self, request: str) -> None:
@@ -360,6 +367,7 @@ class Client(Observer, Verbs):
             poll_ms = operations.poll_ms(end)
             record = self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms}))
             if record.get("finished") is not False:
+                _log.ended(record)
                 return self._response(record, is_kept=True)
             if operations.poll_ms(end) == 0:
                 raise TimeoutError(f"{params['request']} has not finished in time")

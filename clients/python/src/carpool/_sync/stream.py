@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import _fork, _framing, _names
+from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
 from .._bodies import Chunks
 from .._channel import Channel
@@ -32,6 +32,7 @@ class Stream:
         self._link = channel.link
         self._pipe = pipe
         self._is_over = False
+        self._read_bytes = 0
         self._made_in = _fork.generation()
 
     def __enter__(self) -> Stream:
@@ -134,6 +135,7 @@ class Stream:
         if self._made_in != _fork.generation():
             return
         self._pipe.close()
+        _log.closed(self.head.record, self._read_bytes)
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             self._ask("request.cancel", {"request": self.request_id})
@@ -158,6 +160,7 @@ class Stream:
                 self._is_over = True
                 self._check()
                 return
+            self._read_bytes += len(block)
             yield block
 
     def _check(self) -> None:
@@ -165,6 +168,7 @@ class Stream:
         params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
         while (record := self._ask("request.wait", params)).get("finished") is False:
             pass
+        _log.ended(record)
         Response(record).raise_for_outcome()
 
     def _ask(self, method: str, params: dict[str, Any]) -> Any:
