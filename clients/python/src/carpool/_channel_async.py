@@ -169,15 +169,14 @@ class AsyncChannel:
         return block
 
     async def _check_daemon(self) -> None:
-        """Ask the daemon whether it runs, and end the connection if it does not answer."""
+        """Ask the daemon whether it runs. If it does not answer, the connection ends, unless other calls wait on it."""
         link = self._link
         try:
             await within(self.ask(link, "daemon.ping", {}), _waiting.PING_SECONDS)
         except asyncio.TimeoutError as error:
-            silent = _waiting.silent()
-            if link is not None:
-                link.end(silent)
-            raise silent from error
+            if link is not None and not link.calls:
+                link.end(ConnectionLostError("the daemon does not answer"))
+            raise _waiting.silent() from error
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""
