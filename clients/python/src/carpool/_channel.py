@@ -213,15 +213,16 @@ class Channel:
 
     def read_pipe(self, pipe: Pipe) -> bytes:
         """Return what has arrived in a pipe, empty at its end; answers callbacks while it waits."""
-        while (block := pipe.read()) is None:
-            link = self._connected()
-            with self._in_step(link, " while a body arrived"):
-                # Messages that were read with others come first.
-                if self._advance(link, 0.0) or pipe.is_ready(link.socket, pipe.silence_seconds):
-                    continue
-                if not self._is_alive(link):
-                    raise _waiting.silent()
-        return block
+        with pipe.reading():
+            while (block := pipe.read()) is None:
+                link = self._connected()
+                with self._in_step(link, " while a body arrived"):
+                    # Messages that were read with others come first.
+                    if self._advance(link, 0.0) or pipe.is_ready(link.socket, pipe.silence_seconds):
+                        continue
+                    if not self._is_alive(link):
+                        raise _waiting.silent()
+            return block
 
     @staticmethod
     def read_file(path: str) -> bytes | None:

@@ -157,16 +157,21 @@ class AsyncChannel:
         """Return what has arrived in a pipe, empty at its end."""
         # A fast body must not keep other tasks from running.
         await asyncio.sleep(0)
-        while (block := pipe.read()) is None:
-            loop, event = asyncio.get_running_loop(), asyncio.Event()
-            loop.add_reader(pipe.descriptor, event.set)
-            try:
-                await within(event.wait(), pipe.silence_seconds)
-            except asyncio.TimeoutError:
-                await self._check_daemon()
-            finally:
-                loop.remove_reader(pipe.descriptor)
-        return block
+        with pipe.reading():
+            while (block := pipe.read()) is None:
+                await self._arrival(pipe)
+            return block
+
+    async def _arrival(self, pipe: Pipe) -> None:
+        """Wait for bytes or the end of a pipe; raises DaemonUnreachableError if the daemon does not run."""
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(pipe.descriptor, event.set)
+        try:
+            await within(event.wait(), pipe.silence_seconds)
+        except asyncio.TimeoutError:
+            await self._check_daemon()
+        finally:
+            loop.remove_reader(pipe.descriptor)
 
     async def _check_daemon(self) -> None:
         """Ask the daemon whether it runs. If it does not answer, the connection ends, unless other calls wait on it."""

@@ -7,10 +7,12 @@ import fcntl
 import os
 import select
 import socket
+from _thread import RLock
 from collections.abc import Iterator
 from typing import Any, Final
 
 from . import _checks, _fork, _waiting
+from ._exceptions import CarpoolError
 
 # The most bytes of a read.
 READ_BYTES: Final = 65_536
@@ -22,14 +24,21 @@ class Pipe:
     """A pipe of `credit_bytes`: this process reads, and passes the other end to the daemon.
 
     A child of os.fork() has no copy of its ends: with one of the writing end, the pipe would have no end.
+
+    `close` may be called while another thread or task reads. The descriptor is closed when that has left `reading`:
+    if it were closed before, the next file that is opened could have its number, and the reader would wait for that.
     """
 
     descriptor = -1
     _writing = -1
+    _is_closed = False
+    _is_being_read = False
     silence_seconds = _waiting.SILENCE_SECONDS
 
     def __init__(self, credit_bytes: int) -> None:
         _checks.check_count("credit_bytes", credit_bytes)
+        # Not a Lock: the handler of a signal may close the stream that its thread reads.
+        self._lock = RLock()
         self.descriptor, self._writing = os.pipe()
         self._most = min(credit_bytes, READ_BYTES)
         _fork.add(self)
@@ -58,9 +67,24 @@ class Pipe:
         finally:
             self.close_writing()
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep the descriptor open in the block; raises CarpoolError in a second such block at the same time."""
+        with self._lock:
+            if self._is_being_read:
+                raise CarpoolError("the stream is being read by another thread or task")
+            self._is_being_read = True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._is_being_read = False
+                if self._is_closed:
+                    self._close_descriptor()
+
     def read(self) -> bytes | None:
-        """Return what has arrived, empty at the end; None if nothing has."""
-        if self.descriptor < 0:
+        """Return what has arrived, empty at the end and after `close`; None if nothing has."""
+        if self._is_closed:
             return b""
         try:
             return os.read(self.descriptor, self._most)
@@ -81,15 +105,25 @@ class Pipe:
             self._writing = -1
 
     def close(self) -> None:
-        """Close both ends."""
+        """Close both ends; that of a reader is closed when it has left its block."""
         self.close_writing()
+        with self._lock:
+            self._is_closed = True
+            if not self._is_being_read:
+                self._close_descriptor()
+
+    def _close_descriptor(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
     def abandon(self) -> None:
-        """Close the ends in a child."""
-        self.close()
+        """Close the ends in a child, whose copy of the lock may be held by a thread that the child does not have."""
+        self._lock = RLock()
+        self._is_closed = True
+        self.close_writing()
+        self._close_descriptor()
 
     def __del__(self) -> None:
-        self.close()
+        if self.descriptor >= 0:
+            self.close()

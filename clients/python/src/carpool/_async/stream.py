@@ -22,7 +22,7 @@ class AsyncStream:
 
     One of the iterators reads the body, once, from a pipe; a second one raises CarpoolError. As long as none of them
     reads, the daemon buffers at most a mebibyte, and the origin waits. They raise RequestError if the transfer fails.
-    The request ends with `aclose`, or with a `with` block.
+    The request ends with `aclose`, or with a `with` block; an iterator that waits meanwhile raises CarpoolError.
     """
 
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
@@ -152,15 +152,19 @@ class AsyncStream:
         """Iterate over what arrives, to the end; raises the error of the request."""
         while True:
             _fork.check(self._made_in, "the stream")
-            if self._is_over:
-                raise CarpoolError("the stream was read to its end or closed: make the request again")
+            self._check_open()
             block = await self._channel.read_pipe(self._pipe)
+            self._check_open()
             if not block:
                 self._is_over = True
                 await self._check()
                 return
             self._read_bytes += len(block)
             yield block
+
+    def _check_open(self) -> None:
+        if self._is_over:
+            raise CarpoolError("the stream was read to its end or closed: make the request again")
 
     async def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""

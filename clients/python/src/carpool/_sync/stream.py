@@ -23,7 +23,7 @@ class Stream:
 
     One of the iterators reads the body, once, from a pipe; a second one raises CarpoolError. As long as none of them
     reads, the daemon buffers at most a mebibyte, and the origin waits. They raise RequestError if the transfer fails.
-    The request ends with `close`, or with a `with` block.
+    The request ends with `close`, or with a `with` block; an iterator that waits meanwhile raises CarpoolError.
     """
 
     def __init__(self, channel: Channel, record: dict[str, Any], pipe: Pipe) -> None:
@@ -153,15 +153,19 @@ class Stream:
         """Iterate over what arrives, to the end; raises the error of the request."""
         while True:
             _fork.check(self._made_in, "the stream")
-            if self._is_over:
-                raise CarpoolError("the stream was read to its end or closed: make the request again")
+            self._check_open()
             block = self._channel.read_pipe(self._pipe)
+            self._check_open()
             if not block:
                 self._is_over = True
                 self._check()
                 return
             self._read_bytes += len(block)
             yield block
+
+    def _check_open(self) -> None:
+        if self._is_over:
+            raise CarpoolError("the stream was read to its end or closed: make the request again")
 
     def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""
