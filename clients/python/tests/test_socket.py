@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import socket
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -272,6 +274,29 @@ def test_losing_the_race_to_start_is_winning_a_daemon(tmp_path: Path, monkeypatc
     monkeypatch.setenv("CARPOOLD", program(tmp_path, LOSE + LISTEN))
     with _socket.connect() as connection:
         assert connection.getpeername() == f"{tmp_path}/state/carpool/run/carpool.sock"
+
+
+def test_waiting_for_a_daemon_keeps_nothing_of_its_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cycle would keep the seat of a thread that has ended, and so its connection."""
+    listeners: list[socket.socket] = []
+    monkeypatch.setattr("carpool._socket.time.sleep", lambda _: listeners.append(listen(Path(_socket.default_path()))))
+
+    class Held:
+        pass
+
+    def connect() -> weakref.ref[Held]:
+        held = Held()
+        _socket._connect_to_any(5).close()
+        return weakref.ref(held)
+
+    gc.disable()
+    try:
+        reference = connect()
+        assert len(listeners) == 1, "the first attempt fails"
+        assert reference() is None
+    finally:
+        gc.enable()
+        listeners[0].close()
 
 
 def test_a_daemon_that_hangs_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,15 +200,20 @@ def _is_controlled_by(directory: str, uid: int) -> bool:
 
 def _connect_to_any(seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
-    while True:
-        for path in _candidates():
-            try:
-                return _checked_peer(_connect_to(path), path)
-            except DaemonUnreachableError as error:
-                failure = error
-        if time.monotonic() > deadline:
-            raise failure
-        time.sleep(0.01)
+    failure: DaemonUnreachableError | None = None
+    try:
+        while True:
+            for path in _candidates():
+                try:
+                    return _checked_peer(_connect_to(path), path)
+                except DaemonUnreachableError as error:
+                    failure = error
+            if failure is not None and time.monotonic() > deadline:
+                raise failure
+            time.sleep(0.01)
+    finally:
+        # Its traceback has this frame: the cycle would keep what the callers hold, such as the seat of a thread.
+        del failure
 
 
 def _start() -> socket.socket:
