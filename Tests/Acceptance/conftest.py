@@ -14,6 +14,7 @@ from typing import Any
 import carpool
 import pytest
 from harness import faults, leaks
+from harness.balance import Balance
 from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
 from harness.link import Link
@@ -184,6 +185,14 @@ def daemon(start: StartDaemon, request: pytest.FixtureRequest) -> Daemon:
 def client(daemon: Daemon) -> Iterator[carpool.Client]:
     with daemon.client() as connected:
         yield connected
+
+
+@pytest.fixture
+def balance(daemon: Daemon, origin: ScriptedOrigin) -> Iterator[Balance]:
+    """What the daemon and this process hold before the test."""
+    before = Balance(daemon, origin)
+    yield before
+    before.close()
 
 
 @pytest.fixture

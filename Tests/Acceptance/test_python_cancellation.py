@@ -14,14 +14,10 @@ from typing import Any
 
 import carpool
 import pytest
+from harness.balance import Balance, sent
 from harness.daemon import ROOT, Daemon
-from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from origins.scripted import Exchange, ScriptedOrigin
-
-
-def kept(daemon: Daemon) -> int:
-    return len(daemon.call("request.list", scope="all")["requests"])
 
 
 async def ends(*tasks: asyncio.Task[Any]) -> None:
@@ -32,25 +28,28 @@ async def ends(*tasks: asyncio.Task[Any]) -> None:
     assert {type(result) for result in results} == {asyncio.CancelledError}
 
 
-def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: ScriptedOrigin, balance: Balance) -> None:
     origin.hold("/held")
 
     async def run() -> None:
         async with carpool.AsyncClient(daemon.socket) as client:
-            assert (await client.get(origin.url)).ok
+            assert (await client.get(f"{origin.url}/first")).ok
             connections = len((await client.call("client.list"))["clients"])
-            for _ in range(5):
-                tasks = [asyncio.create_task(client.get(f"{origin.url}/held")) for _ in range(200)]
+            for turn in range(5):
+                urls = [f"{origin.url}/held?{turn}.{number}" for number in range(200)]
+                tasks = [asyncio.create_task(client.get(url)) for url in urls]
                 await asyncio.to_thread(eventually, lambda: daemon.stats()["requests"]["active"] == 200)
                 await ends(*tasks)
                 await asyncio.to_thread(eventually, daemon.is_idle)
             assert len((await client.call("client.list"))["clients"]) == connections
-            assert (await client.get(origin.url)).ok
+            assert (await client.get(f"{origin.url}/last")).ok
             assert client._channel.link is not None
             assert not client._channel.link.orphans._labels
 
     asyncio.run(run())
-    assert kept(daemon) == 0
+    assert {"/first", "/last"} <= set(sent(origin))
+    origin.release()
+    balance.check()
 
 
 Start = Callable[[carpool.AsyncClient, ScriptedOrigin], Coroutine[Any, Any, Any]]
@@ -168,29 +167,30 @@ import carpool
 
 url, socket = sys.argv[1:]
 client = carpool.Client(socket)
-for _ in range(4):
-    threading.Thread(target=client.get, args=(url,), daemon=True).start()
+for number in range(4):
+    threading.Thread(target=client.get, args=(f"{url}.{number}",), daemon=True).start()
 
 async def run():
     async with carpool.AsyncClient(socket) as client:
-        await asyncio.gather(*(client.get(url) for _ in range(4)))
+        await asyncio.gather(*(client.get(f"{url}.a{number}") for number in range(4)))
 
 asyncio.run(run())
 """
 
 
-def test_five_killed_programs_leave_nothing(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_five_killed_programs_leave_nothing(daemon: Daemon, origin: ScriptedOrigin, balance: Balance) -> None:
     origin.hold("/held")
-    command = [sys.executable, "-c", PROGRAM, f"{origin.url}/held", str(daemon.socket)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT / "clients/python/src")}
-    with running(command, env=variables, stderr=subprocess.DEVNULL) as first:
-        programs = [subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL) for _ in range(4)]
-        try:
-            eventually(lambda: daemon.stats()["requests"]["active"] == 40)
-        finally:
-            for program in [first, *programs]:
-                program.kill()
-                program.wait()
-    eventually(daemon.is_idle)
-    eventually(lambda: len(daemon.call("client.list")["clients"]) == 1)
-    assert kept(daemon) == 0
+    programs = []
+    try:
+        for number in range(5):
+            command = [sys.executable, "-c", PROGRAM, f"{origin.url}/held?{number}", str(daemon.socket)]
+            programs.append(subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL))
+        eventually(lambda: daemon.stats()["requests"]["active"] == 40)
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+    assert sent(origin)
+    origin.release()
+    balance.check()

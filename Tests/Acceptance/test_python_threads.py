@@ -10,6 +10,7 @@ from typing import Any
 
 import carpool
 import pytest
+from harness.balance import Balance, sent
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from origins.scripted import ScriptedOrigin
@@ -40,7 +41,9 @@ def connections(daemon: Daemon) -> int:
     return len(daemon.call("client.list", limit=1000)["clients"]) - 1
 
 
-def test_thirty_two_threads_share_a_client(daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin) -> None:
+def test_thirty_two_threads_share_a_client(
+    daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin, balance: Balance
+) -> None:
     together = threading.Barrier(32)
 
     def work(number: int) -> None:
@@ -51,10 +54,11 @@ def test_thirty_two_threads_share_a_client(daemon: Daemon, client: carpool.Clien
             assert response.url.endswith(f"/echo/{body}"), "an answer of another thread"
 
     in_threads(32, work)
-    targets = [request.target for request in origin.requests]
-    assert len(targets) == len(set(targets)) == 640, "each was sent once"
+    assert len(sent(origin)) == 640
     identities = {entry["identity"] for entry in daemon.call("client.list")["clients"]}
     assert len(identities) == 1, "one client for the limits of the daemon"
+    client.close()
+    balance.check()
 
 
 def test_a_thousand_short_threads_leave_nothing(daemon: Daemon, client: carpool.Client) -> None:

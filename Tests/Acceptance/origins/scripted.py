@@ -182,6 +182,11 @@ class ScriptedOrigin:
             assert self._changed.wait_for(lambda: len(found()) >= count, PATIENCE_SECONDS), found()
             return found()
 
+    def release(self) -> None:
+        """Let all held paths answer."""
+        for gate in self._gates:
+            gate.set()
+
     def close_connections(self) -> None:
         """End every connection that is open now, as a server does with those that were idle for too long."""
         with self._changed:
@@ -191,8 +196,7 @@ class ScriptedOrigin:
             assert self._changed.wait_for(lambda: not self._open, PATIENCE_SECONDS)
 
     def stop(self) -> None:
-        for gate in self._gates:
-            gate.set()
+        self.release()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         join(self._threads[:1])
