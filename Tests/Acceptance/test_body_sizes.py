@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import json
 import random
-import socket
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,7 +135,7 @@ def send(wire: Wire, source: str, data: bytes, folder: Path, **params: Any) -> d
             params["body"] = {"stream": True}
     with (folder / "body").open("rb") as file:
         passed = [file.fileno()] if source == "descriptor" else []
-        socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], passed)
+        wire.send(message, passed)
         request = wire.result(900)["request"]
     # A stream of a known length ends with its last byte, and one of none before its first.
     if source == "chunks" or (source == "stream" and data):

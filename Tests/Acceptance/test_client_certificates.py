@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,7 @@ def test_descriptors_are_read_from_their_beginning(
             "client_certificate": {"fd": 1, "key_fd": 0},
         }
         message = {"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": params}
-        socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [key.fileno(), chain.fileno()])
+        wire.send(message, [key.fileno(), chain.fileno()])
         assert wire.receive()["result"]["body"]["text"].startswith("CN=person ")
         assert chain.tell() == 10
 

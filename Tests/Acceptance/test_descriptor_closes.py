@@ -62,7 +62,7 @@ def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
             params = {"url": url, "method": "POST", "body": body}
             message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
             line = json.dumps(message).encode() + b"\n"
-            socket.send_fds(wire.socket, [line[:9] if kind == "unfinished" else line], descriptors)
+            wire.send_bytes(line[:9] if kind == "unfinished" else line, descriptors)
             # Now the daemon has the only reference.
             near.close()
             if kind != "unfinished":
@@ -107,7 +107,7 @@ def test_b1_a_descriptor_inside_a_body_holds_no_turn(
             send_with(ours, b"o", near, 0)
         params = {"url": url, "method": "POST", "body": {"fd": 0, "length_bytes": 5}}
         message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
-        socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [passed.fileno()])
+        wire.send(message, [passed.fileno()])
         assert wire.answer(9)["result"]["outcome"]["ok"]
         for _ in range(20):
             assert other.call("daemon.ping")["pong"]
@@ -134,7 +134,7 @@ def test_b1_a_descriptor_behind_the_end_of_a_connection_holds_no_turn(daemon: Da
         # Stopped until all is sent: a turn reads up to the next descriptor.
         with stopped(daemon):
             for data in (json.dumps(message).encode() + b"\n", b"x", b"x", b"x"):
-                socket.send_fds(wire.socket, [data], [0])
+                wire.send_bytes(data, [0])
             send_with(wire.socket, b"x", near, 0)
         wire.answer(1)
         for _ in range(20):
@@ -161,7 +161,7 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
             near, far = lingering(b"", seconds=60)
             stack.enter_context(far)
             other = stack.enter_context(daemon.wire())
-            socket.send_fds(other.socket, [b"[]\n"], [near.fileno(), *[null] * 252])
+            other.send_bytes(b"[]\n", [near.fileno(), *[null] * 252])
             near.close()
         daemon.signal(signal.SIGCONT)
         error = eventually(lambda: refusal(daemon))["data"]
@@ -186,7 +186,7 @@ def pass_too_many(daemon: Daemon, uid: int, null: int, peers: contextlib.ExitSta
             with wire_as(uid, daemon.socket) as other:
                 first, second = (near.fileno() for near, _ in pairs)
                 passed = [first, *[null] * 15, second, *[null] * 236]
-                socket.send_fds(other.socket, [b"[]\n"], passed)
+                other.send_bytes(b"[]\n", passed)
             for near, far in pairs:
                 near.close()
                 peers.enter_context(far)
@@ -212,7 +212,7 @@ def test_b1_refused_connections_with_descriptors_are_bounded(start: StartDaemon,
             """Connect and write, mostly before the daemon accepts. SIGSTOP would end its close(2)."""
             for _ in range(count):
                 with wire_as(NOBODY_UID, daemon.socket) as other, contextlib.suppress(BrokenPipeError):
-                    socket.send_fds(other.socket, [b"x"], [null.fileno()] if passes else [])
+                    other.send_bytes(b"x", [null.fileno()] if passes else [])
             return len(daemon.descriptors()) - full
 
         if passes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -33,9 +32,7 @@ def url(origin: ScriptedOrigin) -> str:
 
 def call(wire: Wire, body: Any, descriptors: list[int], **params: Any) -> Any:
     """Make a request on a line with descriptors."""
-    message = {"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": {"body": body, **params}}
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
-    return wire.answer(900)
+    return wire.answer(wire.request_with(descriptors, "request.perform", body=body, **params))
 
 
 @contextmanager
@@ -386,7 +383,7 @@ def test_a6_a_pipe_that_blocks_again_holds_nobody(daemon: Daemon, wire: Wire, or
     read, write = os.pipe()
     os.set_blocking(read, False)
     message = {"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": {"url": url, "body": {"fd": 0}}}
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [read])
+    wire.send(message, [read])
     os.write(write, b"one")
     eventually(lambda: daemon.stats()["transfers"]["active"] == 1)
     for piece in (b"two", b"three"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,11 +38,7 @@ def file(tmp_path: Path) -> Path:
 def call(wire: Wire, method: str, *descriptors: int, **params: Any) -> Any:
     """Call a method; descriptors are passed with its line."""
     message = {"jsonrpc": "2.0", "id": "x", "method": method, "params": params}
-    line = json.dumps(message).encode() + b"\n"
-    if descriptors:
-        socket.send_fds(wire.socket, [line], list(descriptors))
-    else:
-        wire.socket.sendall(line)
+    wire.send(message, descriptors)
     answer = wire.receive()
     assert PASSWORD not in json.dumps(answer, ensure_ascii=False)
     return answer["result"] if "result" in answer else answer["error"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,7 +129,7 @@ def test_b3_a_body_on_a_disk_that_stalls_while_it_is_sent(
         message = {"url": url, "body": {"fd": 0}, "kind": "upload"}
         line = json.dumps({"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": message}).encode()
         disk.stall()
-        socket.send_fds(wire.socket, [line + b"\n"], [file.fileno()])
+        wire.send_bytes(line + b"\n", [file.fileno()])
         eventually(lambda: waiting(daemon) > 0)
         assert other.call("request.perform", url=url)["outcome"]["ok"]
         disk.release()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import ssl
@@ -81,11 +80,6 @@ def service(tmp_path: Path) -> Iterator[UnixOrigin]:
     origin = UnixOrigin(tmp_path / "service.sock")
     yield origin
     origin.stop()
-
-
-def send_with(wire: Wire, message: Any, passed: socket.socket) -> None:
-    """Send a message with a descriptor."""
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [passed.fileno()])
 
 
 def perform(client: carpool.Client, url: str, path: Path | str, **params: Any) -> dict[str, Any]:
@@ -229,7 +223,7 @@ def test_a_connected_socket_that_comes_with_the_call(wire: Wire) -> None:
         "jsonrpc": "2.0", "id": 1, "method": "request.perform",
         "params": {"url": "http://service.example/a", "addresses": {"unix_socket": {"fd": 0}}},
     }  # fmt: skip
-    send_with(wire, message, theirs)
+    wire.send(message, [theirs.fileno()])
     theirs.close()
     record = wire.result(1)
     assert record["outcome"]["ok"], record
@@ -255,7 +249,7 @@ def test_a_connected_socket_is_one_connection(wire: Wire) -> None:
             "interceptor": [{"retry_policy": {"limit": 1, "scale_ms": 1, "without_validation": True}}],
         },
     }  # fmt: skip
-    send_with(wire, message, theirs)
+    wire.send(message, [theirs.fileno()])
     theirs.close()
     record = wire.result(1)
     assert [attempt.get("error") for attempt in record["attempts"]] != []
@@ -275,7 +269,7 @@ def test_a_connected_socket_in_blocking_mode_stops_nothing(wire: Wire, client: c
                 "addresses": {"unix_socket": {"fd": 0}},
             },
         }  # fmt: skip
-        send_with(wire, message, theirs)
+        wire.send(message, [theirs.fileno()])
         read_head(stream)
         theirs.setblocking(True)
         assert client.call("daemon.ping")["pong"]
@@ -299,7 +293,7 @@ def test_the_end_of_a_connected_socket_is_that_of_a_body(wire: Wire, client: car
         "jsonrpc": "2.0", "id": 1, "method": "request.submit",
         "params": {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}},
     }  # fmt: skip
-    send_with(wire, message, theirs)
+    wire.send(message, [theirs.fileno()])
     theirs.close()
     name = wire.result(1)["request"]
     with ours, ours.makefile("rb") as stream:
@@ -345,7 +339,7 @@ def test_a_socket_that_is_no_connection_is_refused(wire: Wire, kind: str) -> Non
             "jsonrpc": "2.0", "id": 1, "method": "request.perform",
             "params": {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}},
         }  # fmt: skip
-        send_with(wire, message, passed)
+        wire.send(message, [passed.fileno()])
         error = wire.answer(1)["error"]
         assert error["data"]["path"] == "params.addresses.unix_socket.fd"
         assert "a connected stream socket" in error["data"]["hint"] + error["message"] + str(error["data"])
@@ -358,7 +352,7 @@ def test_a_session_takes_no_connected_socket(wire: Wire) -> None:
         "jsonrpc": "2.0", "id": 1, "method": "session.create",
         "params": {"name": "one", "configuration": {"addresses": {"unix_socket": {"fd": 0}}}},
     }  # fmt: skip
-    send_with(wire, message, theirs)
+    wire.send(message, [theirs.fileno()])
     answer = wire.answer(1)
     assert answer["error"]["data"]["path"] == "params.configuration.addresses.unix_socket.fd"
     ours.close()

@@ -29,9 +29,7 @@ def url(origin: ScriptedOrigin) -> Iterator[str]:
 
 def call(wire: Wire, body: Any, descriptors: list[int], **params: Any) -> Any:
     """Make a request on a line with descriptors."""
-    message = {"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": {"body": body, **params}}
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
-    return wire.answer(900)
+    return wire.answer(wire.request_with(descriptors, "request.perform", body=body, **params))
 
 
 def test_up_01_a_regular_file(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
@@ -156,12 +154,12 @@ def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str
     before = len(daemon.descriptors())
     for count in (1, 16, 40):
         call(wire, {"text": "x"}, [0] * count, url=url)
-    socket.send_fds(wire.socket, [b'{"a\n'], [0, 0])
+    wire.send_bytes(b'{"a\n', [0, 0])
     wire.receive()
-    socket.send_fds(wire.socket, [b'  {"jsonrpc":"2.0","id":1,"method":"daemon.ping"}  \n  \n'], [0, 0])
+    wire.send_bytes(b'  {"jsonrpc":"2.0","id":1,"method":"daemon.ping"}  \n  \n', [0, 0])
     wire.answer(1)
     with daemon.wire() as other:
-        socket.send_fds(other.socket, [b'{"unfinished'], [0, 0])
+        other.send_bytes(b'{"unfinished', [0, 0])
     eventually(lambda: len(daemon.descriptors()) <= before + 2)
 
 
@@ -173,7 +171,7 @@ def test_up_01_descriptors_belong_to_their_line(wire: Wire, origin: ScriptedOrig
     ).encode()
     with (tmp_path / "file").open("rb") as file:
         wire.socket.sendall(line.replace(b'"id": 2', b'"id": 1') + b"\n")
-        socket.send_fds(wire.socket, [line[:40]], [file.fileno()])
+        wire.send_bytes(line[:40], [file.fileno()])
         wire.socket.sendall(line[40:] + b"\n" + line.replace(b'"id": 2', b'"id": 3') + b"\n")
         answers = {answer["id"]: answer for answer in (wire.receive() for _ in range(3))}
     assert "error" in answers[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import socket
 import threading
@@ -22,7 +21,7 @@ def send(
     """Send a request whose body goes to the first descriptor, unless `response_body` says otherwise."""
     params.setdefault("response_body", {"fd": 0})
     message = {"jsonrpc": "2.0", "id": call, "method": method, "params": params}
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
+    wire.send(message, descriptors)
 
 
 def perform(wire: Wire, descriptors: list[int], **params: Any) -> Any:

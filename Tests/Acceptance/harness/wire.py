@@ -6,6 +6,7 @@ import itertools
 import json
 import select
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,24 @@ class Wire:
         self._input.close()
         self.socket.close()
 
-    def send_bytes(self, data: bytes) -> None:
+    def send_bytes(self, data: bytes, descriptors: Sequence[int] = ()) -> None:
+        """Send bytes, with descriptors beside the first of them."""
+        if descriptors:
+            data = data[socket.send_fds(self.socket, [data], list(descriptors)) :]
         self.socket.sendall(data)
 
-    def send_text(self, text: str | bytes) -> None:
+    def send_text(self, text: str | bytes, descriptors: Sequence[int] = ()) -> None:
         """Send a message in its frame; the content is not checked."""
-        self.send_bytes(frame(text.encode() if isinstance(text, str) else text, self.framing))
+        self.send_bytes(frame(text.encode() if isinstance(text, str) else text, self.framing), descriptors)
 
-    def send(self, message: Any) -> None:
-        self.send_text(json.dumps(message))
+    def send(self, message: Any, descriptors: Sequence[int] = ()) -> None:
+        self.send_text(json.dumps(message), descriptors)
+
+    def request_with(self, descriptors: Sequence[int], method: str, /, **params: Any) -> int:
+        """Send a call with descriptors and return its id."""
+        call = next(self._ids)
+        self.send({"jsonrpc": "2.0", "id": call, "method": method, "params": params}, descriptors)
+        return call
 
     def request(self, method: str, params: Any = None, /, **named: Any) -> int:
         """Send a call and return its id."""

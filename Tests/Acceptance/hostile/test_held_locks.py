@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import threading
@@ -78,7 +77,7 @@ def held(request: pytest.FixtureRequest) -> Iterator[Held]:
 
 def send(wire: Wire, method: str, held: Held, body: dict[str, Any], **params: Any) -> None:
     message = {"jsonrpc": "2.0", "id": 900, "method": method, "params": {"method": "POST", "body": body, **params}}
-    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [held.read])
+    wire.send(message, [held.read])
 
 
 def reads(wire: Wire) -> bool:
@@ -149,7 +148,7 @@ def test_a6_a_connected_socket_whose_lock_is_held_holds_no_turn(
         with bounded_turns(daemon):
             params = {"url": "http://service.example/", "addresses": {"unix_socket": {"fd": 0}}}
             message = {"jsonrpc": "2.0", "id": 900, "method": "request.submit", "params": params}
-            socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [held.read])
+            wire.send(message, [held.read])
             request = wire.answer(900)["result"]["request"]
             eventually(lambda: reads(other))
             for _ in range(20):

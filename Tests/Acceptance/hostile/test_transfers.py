@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import socket
 from pathlib import Path
 
 import pytest
@@ -72,7 +71,7 @@ def test_b1_descriptors_of_many_connections(daemon: Daemon) -> None:
             ping(wire)
         with bounded_turns(daemon):
             for wire in wires:
-                socket.send_fds(wire.socket, [b"[]\n"], [null] * 253)
+                wire.send_bytes(b"[]\n", [null] * 253)
             for wire in wires:
                 assert b"-32600" in wire.receive_bytes()
             stack.close()
