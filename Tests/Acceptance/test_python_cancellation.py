@@ -128,8 +128,10 @@ def test_a_time_limit_of_the_event_loop_ends_the_request(daemon: Daemon, origin:
 
     async def run() -> None:
         async with carpool.AsyncClient(daemon.socket) as client:
+            task = asyncio.create_task(client.get(f"{origin.url}/held"))
+            await asyncio.to_thread(origin.received, 1)
             with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(client.get(f"{origin.url}/held"), 0.2)
+                await asyncio.wait_for(task, 0)
             await asyncio.to_thread(eventually, daemon.is_idle)
 
     asyncio.run(run())

@@ -19,6 +19,7 @@ from typing import Any
 import carpool
 import pytest
 from carpool import _waiting
+from carpool._rpc import RPCConnection
 from conftest import StartDaemon
 from harness.balance import Balance, sent
 from harness.daemon import CARPOOL, ROOT, Daemon, environment
@@ -35,6 +36,25 @@ def stopped(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     monkeypatch.setattr(_waiting, "PING_SECONDS", 2.5)
     yield daemon.stop_between_turns
     daemon.signal(signal.SIGCONT)
+
+
+PingHook = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def pinged(monkeypatch: pytest.MonkeyPatch) -> PingHook:
+    """Call a function whenever a client asks whether the daemon runs."""
+    send = RPCConnection.send_request
+
+    def hook(function: Callable[[], object]) -> None:
+        def sending(connection: RPCConnection, method: str, params: dict[str, Any]) -> tuple[int, bytes]:
+            if method == "daemon.ping":
+                function()
+            return send(connection, method, params)
+
+        monkeypatch.setattr(RPCConnection, "send_request", sending)
+
+    return hook
 
 
 def asynchronously(daemon: Daemon, name: str, *arguments: Any, **named: Any) -> Any:
@@ -170,46 +190,55 @@ def test_a_message_that_a_stopped_daemon_does_not_read_ends_too(
 
 @both
 def test_the_time_limit_does_not_end_what_makes_progress(
-    daemon: Daemon, origin: ScriptedOrigin, call: Callable[..., Any]
+    daemon: Daemon, origin: ScriptedOrigin, pinged: PingHook, call: Callable[..., Any]
 ) -> None:
-    """`timeout` is the time without progress: the transfer takes several times as long."""
+    """`timeout` is the time without progress: the client asks twice whether the daemon runs, each time after it."""
+    pings: list[None] = []
+    pinged(lambda: pings.append(None))
     pause = threading.Event()
 
     def slowly(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
-        for _ in range(12):
-            pause.wait(0.25)
+        exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        while len(pings) < 2:
             exchange.send(b"x")
+            pause.wait(0.1)
+        exchange.close()
 
     response = call(daemon, "get", origin.on("/slow", slowly), timeout=1)
-    assert response.content == b"x" * 12
+    assert set(response.content) == set(b"x")
+    assert len(pings) == 2
 
 
 @both
 def test_a_daemon_that_continues_in_time_answers(
-    daemon: Daemon, stopped: Callable[[], None], origin: ScriptedOrigin, call: Callable[..., Any]
+    daemon: Daemon, stopped: Callable[[], None], origin: ScriptedOrigin, pinged: PingHook, call: Callable[..., Any]
 ) -> None:
+    """It continues when the client asks whether it runs."""
+    pings: list[None] = []
+    pinged(lambda: (pings.append(None), daemon.signal(signal.SIGCONT))[0])  # type: ignore[func-returns-value]
     stopped()
-    timer = threading.Timer(1.5, daemon.signal, [signal.SIGCONT])
-    timer.start()
-    try:
-        assert call(daemon, "get", origin.url, timeout=0.5).ok
-    finally:
-        timer.join()
+    assert call(daemon, "get", origin.url, timeout=0.5).ok
+    assert len(pings) == 1
     assert len(origin.requests) == 1
 
 
 @both
 def test_calls_wait_for_the_next_daemon_of_a_named_socket(
-    daemon: Daemon, start: StartDaemon, origin: ScriptedOrigin, call: Callable[..., Any]
+    daemon: Daemon,
+    start: StartDaemon,
+    origin: ScriptedOrigin,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Callable[..., Any],
 ) -> None:
-    """The call is made when there is no daemon, and the successor starts later."""
+    """The call is made when there is no daemon, and the successor starts after three attempts to connect."""
+    pauses: list[float] = []
+    longer = _waiting.longer
+    monkeypatch.setattr(_waiting, "longer", lambda pause: (pauses.append(pause), longer(pause))[1])  # type: ignore[func-returns-value]
 
     def later() -> None:
-        pause.wait(0.5)
+        eventually(lambda: len(pauses) >= 3)
         start()
 
-    pause = threading.Event()
     starter = threading.Thread(target=later, daemon=True)
 
     def work(client: Any, run: Callable[[Any], Any]) -> None:

@@ -200,9 +200,10 @@ def test_time_limits(client: carpool.Client, origin: ScriptedOrigin) -> None:
     client.create_session("hasty", {"timeout_ms": 50})
     with pytest.raises(carpool.RequestTimeoutError):
         client.get(f"{origin.url}/held", session="hasty")
-    request = client.submit("GET", f"{origin.url}/held", session="hasty", timeout=None)
-    with pytest.raises(TimeoutError):
-        client.wait(request, timeout=0.3)
+    request = client.submit("GET", f"{origin.url}/held?patient", session="hasty", timeout=None)
+    origin.received(1, "/held?patient")
+    with pytest.raises(carpool.RequestTimeoutError):
+        client.get(f"{origin.url}/held", session="hasty")  # it began later, and would have ended later
     gate.set()
     assert client.wait(request, timeout=PATIENCE_SECONDS).text == "released"
 
