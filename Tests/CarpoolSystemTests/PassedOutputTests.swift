@@ -7,7 +7,7 @@ import Testing
     /// A pipe that blocks.
     private final class Pipe {
         private(set) var read: Int32
-        let write: Int32
+        private(set) var write: Int32
 
         init() throws {
             var ends: [Int32] = [-1, -1]
@@ -17,7 +17,7 @@ import Testing
 
         deinit {
             closeReader()
-            close(write)
+            closeWriter()
         }
 
         func take(_ count: Int) -> [UInt8] {
@@ -29,6 +29,11 @@ import Testing
         func closeReader() {
             if read >= 0 { close(read) }
             read = -1
+        }
+
+        func closeWriter() {
+            if write >= 0 { close(write) }
+            write = -1
         }
     }
 
@@ -76,7 +81,7 @@ import Testing
         let pipe = try Pipe()
         let copy = dup(pipe.write)
         let output = PassedOutput(WorkerFile(FileDescriptor(owning: copy), closer: nil), .pipe)
-        close(pipe.write)
+        pipe.closeWriter()
         #expect([1, 2, 3].withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in output.write(bytes) } != .wouldBlock)
         #expect(!output.hasLostReader)
         output.close()
