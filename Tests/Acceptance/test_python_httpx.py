@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from socket import create_server
@@ -20,6 +20,7 @@ import trio
 from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport
 from harness.daemon import ROOT, Daemon
 from harness.pairs import LONG, difference, faulty
+from harness.transports import Send, sending
 from harness.waiting import PATIENCE_SECONDS
 from origins.authority import Authority, Certificate
 from origins.httpbin import Httpbin
@@ -30,34 +31,6 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 MEBIBYTE = 1 << 20
 BLOCKS = [b"x" * 300_000] * 5
-
-Send = Callable[..., httpx.Response]
-
-
-def sending(kind: str) -> Send:
-    """Return a function that sends one request: itself, through the daemon, or from a task of asyncio or trio."""
-    if kind in {"plain", "blocking"}:
-
-        def send(method: str, url: str, **arguments: Any) -> httpx.Response:
-            make = httpx.HTTPTransport if kind == "plain" else CarpoolTransport
-            settings = arguments.pop("settings", {})
-            with httpx.Client(transport=make(**settings)) as client:
-                return client.request(method, url, **arguments)
-
-        return send
-
-    async def send_async(method: str, url: str, arguments: dict[str, Any]) -> httpx.Response:
-        settings = arguments.pop("settings", {})
-        async with httpx.AsyncClient(transport=AsyncCarpoolTransport(**settings)) as client:
-            return await client.request(method, url, **arguments)
-
-    def send_from_task(method: str, url: str, **arguments: Any) -> httpx.Response:
-        if kind == "asyncio":
-            return asyncio.run(send_async(method, url, arguments))
-        made: httpx.Response = trio.run(send_async, method, url, arguments)
-        return made
-
-    return send_from_task
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from both_clients import Connect, Start, result
 from daemon import record
 
 import carpool
-from carpool import _channel
+from carpool import _link
 
 
 @pytest.mark.parametrize("method", ["get", "options", "head", "post", "put", "patch", "delete"])
@@ -239,7 +239,7 @@ def test_events_come_in_order_before_and_after_answers(start: Start, connect: Co
 
 
 def test_unread_events_are_bounded(start: Start, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_channel, "MAX_NOTIFICATIONS", 3)
+    monkeypatch.setattr(_link, "MAX_NOTIFICATIONS", 3)
     events = [{"method": "event", "params": {"type": str(number)}} for number in range(5)]
     daemon = start(lambda message: [*events, {"id": message["id"], "result": 1}])
     client = connect(daemon.path)

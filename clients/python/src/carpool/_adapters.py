@@ -13,18 +13,30 @@ from collections.abc import Iterable
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from . import _fork
+from ._operations import MAX_MS, certificate_of_paths
+from ._pool import MAX_IDLE
+
 # The longest line that an adapter reads: it holds the largest head that the daemon accepts.
 MAX_LINE_BYTES: Final = 1 << 20
-# The most bytes of a response that one read returns.
-READ_BYTES: Final = 1 << 19
 # The most bytes of a request's body in one message, which base64 makes a third larger.
 PIECE_BYTES: Final = 1 << 19
-# The timeout of one request.read, after which the answer is empty.
-POLL_MS: Final = 60_000
-# The events that end the wait for a head.
-EVENTS: Final = ("task.did_receive_response", "request.did_finish", "subscription.closed")
-# The daemon's longest timeout, for none.
-MAX_MS: Final = 2_592_000_000
+# The event that has the head of a response.
+HEAD_EVENT: Final = "task.did_receive_response"
+# The failures of requests that have not reached a server.
+UNREACHED: Final = (
+    "session_task_failed.cannot_find_host",
+    "session_task_failed.cannot_connect_to_host",
+    "session_task_failed.not_connected_to_internet",
+    "session_task_failed.dns_lookup_failed",
+)
+# Those of certificates, of the server and of the client.
+UNTRUSTED: Final = (
+    "session_task_failed.secure_connection_failed",
+    "session_task_failed.server_certificate_",
+    "session_task_failed.client_certificate.",
+    "server_trust_evaluation_failed",
+)
 # What the sessions of adapters have in common: the library sends its own fields, decodes, and follows redirects.
 BASE_CONFIGURATION: Final[dict[str, Any]] = {
     "languages": [],
@@ -35,7 +47,6 @@ BASE_CONFIGURATION: Final[dict[str, Any]] = {
 }
 # What their requests have in common: the cookies, the cache and the proxies are those of the library.
 BASE_PARAMS: Final[dict[str, Any]] = {
-    "kind": "stream",
     "cache": "no_store",
     "on_disconnect": "cancel",
     "proxy": {},
@@ -104,18 +115,20 @@ def take_expectation(params: dict[str, Any]) -> dict[str, Any]:
     return params | {"headers": kept, "expect_continue": True}
 
 
-def body_params(method: str, content: bytes | None, length: int | None) -> dict[str, Any]:
-    """Return the members `body`, the bytes themselves or a stream of a known or unknown length, and `kind`.
+def body_params(content: bytes | None, length: int | None) -> dict[str, Any]:
+    """Return the parameters for a body: the bytes themselves, or a stream of a known or unknown length.
 
     `content` is None if the body is sent in pieces; `length` is that of the field Content-Length.
     """
-    # The daemon refuses a GET that streams its response and has a body.
-    kind = "upload" if method == "GET" else "stream"
+    body: dict[str, Any] = {"stream": True}
     if content is not None and length in {None, len(content)}:
         if len(content) <= PIECE_BYTES:
-            return {"kind": kind, "body": {"base64": base64.b64encode(content).decode()}}
+            body = {"base64": base64.b64encode(content).decode()}
+            return {"kind": "upload", "body": body}
         length = len(content)
-    return {"kind": kind, "body": {"stream": True} if length is None else {"stream": True, "length_bytes": length}}
+    if length is not None:
+        body["length_bytes"] = length
+    return {"kind": "upload", "body": body}
 
 
 def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:
@@ -130,23 +143,9 @@ def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:
     return trust or "system"
 
 
-def trust_of_path(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the parameter `trust` for a file or a folder of authorities."""
-    place = os.path.abspath(path)  # noqa: PTH100, resolve() would follow links
-    return {"ca_path" if os.path.isdir(place) else "ca_file": place}  # noqa: PTH112, this module is imported early
-
-
 def certificate(cert: Any) -> dict[str, Any]:
     """Return the parameter `client_certificate` of a path, or of the paths of certificate, key, and a password."""
-    if isinstance(cert, (str, os.PathLike)):
-        return {"file": os.path.abspath(cert)}  # noqa: PTH100
-    file, key, *password = cert
-    given = {"file": os.path.abspath(file)}  # noqa: PTH100
-    if key:
-        given["key_file"] = os.path.abspath(key)  # noqa: PTH100
-    if password and password[0]:
-        given["password"] = password[0].decode() if isinstance(password[0], bytes) else password[0]
-    return given
+    return certificate_of_paths(cert) if isinstance(cert, (str, os.PathLike)) else certificate_of_paths(*cert)
 
 
 class Idle(Generic[C]):
@@ -154,30 +153,36 @@ class Idle(Generic[C]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._made_in = _fork.generation()
         self._free: list[tuple[object, C]] = []
 
     def take(self, owner: object = None) -> C | None:
         """Return a connection of this owner (an event loop), the one that was used last; None if there is none."""
-        if self._process != os.getpid():
-            # A child of fork: its parent uses these connections.
-            self.__init__()  # type: ignore[misc]
+        self._check_process()
         with self._lock:
             for index in range(len(self._free) - 1, -1, -1):
                 if self._free[index][0] is owner:
                     return self._free.pop(index)[1]
         return None
 
-    def give(self, connection: C, owner: object = None) -> None:
-        """Keep a connection for the next request."""
+    def give(self, connection: C, owner: object = None) -> C | None:
+        """Keep a connection for the next request. Returns the one to close because there are too many."""
+        self._check_process()
         with self._lock:
             self._free.append((owner, connection))
+            return self._free.pop(0)[1] if len(self._free) > MAX_IDLE else None
 
     def drain(self) -> list[C]:
         """Return all connections and forget them."""
+        self._check_process()
         with self._lock:
             free, self._free = self._free, []
         return [connection for _, connection in free]
+
+    def _check_process(self) -> None:
+        if self._made_in != _fork.generation():
+            # A child of fork: its parent uses these connections. A thread that it does not have may hold the lock.
+            self.__init__()  # type: ignore[misc]
 
 
 def connection_message(error: BaseException) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import time
 from _thread import _local
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
@@ -14,34 +13,16 @@ from typing import Any, Final
 from . import _fork, _socket, _waiting
 from ._exceptions import AccessError, CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
 from ._handlers import MAX_QUESTIONS, Callbacks
-from ._link import Link
+from ._link import BOUND, MAX_ATOMIC_BYTES, Begun, Link, keep
 from ._models import read_file
 from ._operations import pieces
 from ._pipe import Pipe
 from ._pool import Pool, Seat
 from ._rpc import Failure, NeedData, Notification, Question
 
-# The maximum number of unread notifications. Beyond it the queue is replaced by one `lagged` event, as the daemon
-# does: knowing that events are missing is worth more than old events.
-MAX_NOTIFICATIONS: Final = 10_000
-# A message of this size is written and read at once: if the daemon has closed the connection with unread bytes, and
-# this message was the last, it was not read.
-MAX_ATOMIC_BYTES: Final = 16_384
 # A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
 # callback waits, because handlers that cause each other's callbacks would exhaust the stack.
 MAX_NESTED: Final = 8
-# Results that end with their connection, as does the subscription of an unfinished request with `events`. After one of
-# these calls has succeeded, the loss of the connection raises ConnectionLostError.
-BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
-
-
-def keep(queue: deque[Notification], notification: Notification) -> None:
-    """Queue a notification until it is read."""
-    if len(queue) >= MAX_NOTIFICATIONS:
-        dropped = len(queue)
-        queue.clear()
-        queue.append(Notification("event", {"type": "lagged", "data": {"dropped": dropped}}))
-    queue.append(notification)
 
 
 class Channel:
@@ -69,11 +50,6 @@ class Channel:
         self._declared: Link | None = None
         self._serving: list[Link] = []
 
-    @classmethod
-    def exclusive(cls, path: str | os.PathLike[str] | None) -> Channel:
-        """Return a channel with one connection, which one thread after the other may use."""
-        return cls(path, is_exclusive=True)
-
     def abandon(self) -> None:
         """Close the descriptors of the parent's connections."""
         links = list(self._pool.links)
@@ -83,16 +59,24 @@ class Channel:
             # Not close(): a thread that the child does not have may hold its lock.
             link.socket.close()
 
-    def call(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+    def call(
+        self,
+        method: str,
+        params: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        *,
+        until_notified: bool = False,
+    ) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError.
 
-        The descriptors go with the message.
+        The descriptors go with the message. With `until_notified` it returns None if a notification precedes the
+        answer, which `Carrier.answer` then returns.
 
         A call that the daemon cannot have read, because it had ended before, is made to the next one. So is one that a
         daemon has refused because it ends.
         """
         try:
-            return self._call(method, params, descriptors)
+            return self._call(method, params, descriptors, until_notified=until_notified)
         except AccessError as error:
             if error.name != "draining":
                 raise
@@ -104,7 +88,7 @@ class Channel:
             if link is not None and link.can_be_replaced():
                 self._drop(link)
             try:
-                return self._call(method, params, descriptors)
+                return self._call(method, params, descriptors, until_notified=until_notified)
             except AccessError as error:
                 if error.name != "draining" or time.monotonic() + pause > end:
                     raise
@@ -115,16 +99,16 @@ class Channel:
             raise ConnectionLostError(f"{method}: the connection to the daemon has ended")
         return self._ask(link, method, params) if link is self._seat.link else self.call(method, params)
 
-    def _call(self, method: str, params: dict[str, Any], descriptors: Sequence[int]) -> Any:
+    def _call(self, method: str, params: dict[str, Any], descriptors: Sequence[int], *, until_notified: bool) -> Any:
         silence = _waiting.silence(params)
         link = self._seat.link
         if link is not None and (link.waiting or link.is_bound):
-            return self._ask(link, method, params, silence, descriptors)
+            return self._ask(link, method, params, silence, descriptors, until_notified=until_notified)
         end, pause = 0.0, 0.0
         while True:
             link = link or self._connected(silence)
             try:
-                return self._ask(link, method, params, silence, descriptors)
+                return self._ask(link, method, params, silence, descriptors, until_notified=until_notified)
             except ConnectionLostError:
                 end = end or time.monotonic() + silence
                 if not link.is_unsent or time.monotonic() + pause > end:
@@ -309,7 +293,15 @@ class Channel:
         params: dict[str, Any],
         silence: float = _waiting.SILENCE_SECONDS,
         descriptors: Sequence[int] = (),
+        *,
+        until_notified: bool = False,
     ) -> Any:
+        begun = self._send(link, method, params, silence, descriptors)
+        return self._answer(link, begun, until_notified=until_notified)
+
+    def _send(
+        self, link: Link, method: str, params: dict[str, Any], silence: float, descriptors: Sequence[int]
+    ) -> Begun:
         call, data = link.rpc.send_request(method, params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
@@ -317,7 +309,15 @@ class Channel:
             link.has_only_sent_one = len(link.waiting) == 1 and len(data) <= MAX_ATOMIC_BYTES
             link.send(data, silence, is_call=True, descriptors=descriptors)
             link.is_unsent = False
+        return Begun(call, method, params, silence)
+
+    def _answer(self, link: Link, begun: Begun, *, until_notified: bool) -> Any:
+        call, method, params, silence = begun
+        with self._in_step(link, f" during {method}"):
             while call not in link.answers:
+                if until_notified and self._seat.notifications:
+                    link.begun = begun
+                    return None
                 if not self._advance(link, silence) and not self._is_alive(link):
                     raise _waiting.unanswered(method, params)
             link.waiting.remove(call)

@@ -38,11 +38,6 @@ class AsyncChannel:
         self._callbacks = Callbacks(allow_async=True)
         _fork.add(self)
 
-    @classmethod
-    def exclusive(cls, path: str | os.PathLike[str] | None) -> AsyncChannel:
-        """Return a channel with one connection, as every one of an event loop has."""
-        return cls(path)
-
     def abandon(self) -> None:
         """Replace the descriptor of the parent's connection.
 
@@ -58,16 +53,24 @@ class AsyncChannel:
                 os.dup2(nothing, descriptor, inheritable=False)
                 os.close(nothing)
 
-    async def call(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+    async def call(
+        self,
+        method: str,
+        params: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        *,
+        until_notified: bool = False,
+    ) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError.
 
-        The descriptors go with the message.
+        The descriptors go with the message. With `until_notified` it returns None if a notification precedes the
+        answer, which `AsyncCarrier.answer` then returns.
         """
         silence, end, pause = _waiting.silence(params), 0.0, 0.0
         while True:
             link = await self._connected(silence)
             try:
-                return await link.ask(method, params, descriptors)
+                return await link.ask(method, params, descriptors, until_notified=until_notified)
             except (AccessError, ConnectionLostError) as error:
                 # The daemon ends, or has not read the call: the next one accepts it.
                 end = end or time.monotonic() + silence

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import io
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._exceptions import CarpoolError, RequestError, RequestTimeoutError
+from ._response import reason_phrase
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -32,60 +32,34 @@ def raw_headers(head: dict[str, Any]) -> list[tuple[bytes, bytes]]:
     return [(field_bytes(name), field_bytes(value)) for name, value in head["headers"]]
 
 
-def reason(head: dict[str, Any]) -> str:
-    """Return the standard phrase of the status: the daemon does not return that of the server."""
-    return http.client.responses.get(head["status"], "")
-
-
 def is_chunked(headers: list[tuple[bytes, bytes]]) -> bool:
     """Whether the body is sent in chunks."""
     return any(name.lower() == b"transfer-encoding" and b"chunked" in value.lower() for name, value in headers)
 
 
-def body_length(head: dict[str, Any], headers: list[tuple[bytes, bytes]], method: str) -> int | None:
+def body_length(status: int, headers: list[tuple[bytes, bytes]], method: str) -> int | None:
     """Return the length of the body where it is known before the body."""
-    if method == "HEAD" or head["status"] in _WITHOUT_BODY:
+    if method == "HEAD" or status in _WITHOUT_BODY:
         return 0
     lengths = [value for name, value in headers if name.lower() == b"content-length"]
     return int(lengths[0]) if lengths and lengths[0].isdigit() and not is_chunked(headers) else None
 
 
-def body_bytes(exchange: Exchange, length: int | None) -> Iterator[bytes]:
-    """Yield the pieces of a body. The last one of a known length is the end: its reader does not ask for another."""
-    received = 0
-    while received != length:
-        data = exchange.read()
-        received += len(data)
-        if not data:
-            return
-        if received == length:
-            # The reader has everything, whatever comes after it.
-            with contextlib.suppress(RequestError):
-                exchange.read()
-        yield data
-
-
-def response_bytes(exchange: Exchange, head: dict[str, Any], method: str) -> Iterator[bytes]:
+def response_bytes(exchange: Exchange, head: dict[str, Any]) -> Iterator[bytes]:
     """Yield the response as a server sends it; ends early if the connection to the server was lost.
 
     Raises TimeoutError, or ConnectionError if the daemon has ended.
     """
-    headers = raw_headers(head)
-    length = body_length(head, headers, method)
     version = "1.0" if head["http_version"] == "http/1.0" else "1.1"
-    lines = [f"HTTP/{version} {head['status']} {reason(head)}".encode()]
-    lines += [b"%b: %b" % field for field in headers]
+    lines = [f"HTTP/{version} {head['status']} {reason_phrase(head['status'])}".encode()]
+    lines += [b"%b: %b" % field for field in exchange.headers]
+    yield b"\r\n".join(lines) + b"\r\n\r\n"
+    in_chunks = exchange.length is None and is_chunked(exchange.headers)
     try:
-        if length == 0:
-            with contextlib.suppress(RequestError):
-                exchange.read()
-        yield b"\r\n".join(lines) + b"\r\n\r\n"
-        if is_chunked(headers) and length is None:
-            for data in body_bytes(exchange, None):
-                yield b"%x\r\n%b\r\n" % (len(data), data)
+        while data := exchange.read():
+            yield b"%x\r\n%b\r\n" % (len(data), data) if in_chunks else data
+        if in_chunks:
             yield b"0\r\n\r\n"
-        else:
-            yield from body_bytes(exchange, length)
     except RequestTimeoutError as error:
         raise TimeoutError(error.message) from error
     except RequestError:
@@ -98,12 +72,10 @@ def response_bytes(exchange: Exchange, head: dict[str, Any], method: str) -> Ite
 class ResponseBytes(io.RawIOBase):
     """A file of these bytes. Closing it ends the exchange, and `finished` is called with it."""
 
-    def __init__(
-        self, exchange: Exchange, head: dict[str, Any], method: str, finished: Callable[[Exchange], None]
-    ) -> None:
+    def __init__(self, exchange: Exchange, head: dict[str, Any], finished: Callable[[Exchange], None]) -> None:
         super().__init__()
         self._exchange: Exchange | None = exchange
-        self._pieces = response_bytes(exchange, head, method)
+        self._pieces = response_bytes(exchange, head)
         self._finished = finished
         self._rest = memoryview(b"")
 

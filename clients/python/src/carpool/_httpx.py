@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import httpx
 
 from . import _adapters as adapters
-from ._exceptions import CarpoolError, RequestError, RPCError
-from ._http1 import raw_headers, reason
-
-_UNREACHED: Final = (
-    "session_task_failed.cannot_find_host",
-    "session_task_failed.cannot_connect_to_host",
-    "session_task_failed.not_connected_to_internet",
-    "session_task_failed.dns_lookup_failed",
-    "session_task_failed.secure_connection_failed",
-    "session_task_failed.server_certificate_",
-    "session_task_failed.client_certificate.",
-    "server_trust_evaluation_failed",
+from ._exceptions import (
+    AccessError,
+    CarpoolError,
+    ConnectionLostError,
+    InvalidParamsError,
+    QuotaError,
+    RequestError,
+    RPCError,
 )
+from ._http1 import raw_headers
+from ._operations import trust_of_path
+from ._response import reason_phrase
+
 _VERSIONS: Final = {"http/1.0": b"HTTP/1.0", "http/1.1": b"HTTP/1.1", "h2": b"HTTP/2"}
-_RESET: Final = 104  # ECONNRESET
 _PARTIAL: Final = 18  # CURLE_PARTIAL_FILE
 
 
@@ -70,11 +70,11 @@ class Settings:
         if isinstance(verify, ssl.SSLContext):
             self.configuration["trust"] = adapters.trust_of_context(verify)
         elif isinstance(verify, str):
-            self._tls["trust"] = adapters.trust_of_path(verify)
+            self._tls["trust"] = trust_of_path(verify)
         elif not verify:
             self._tls["trust"] = {"verify": False}
         elif place:
-            self._tls["trust"] = adapters.trust_of_path(place)
+            self._tls["trust"] = trust_of_path(place)
 
     def params(self, request: httpx.Request) -> dict[str, Any]:
         """Return the parameters of a request; raises UnsupportedProtocol and LocalProtocolError."""
@@ -109,9 +109,14 @@ class Settings:
         """Return the response with this head and body."""
         extensions = {
             "http_version": _VERSIONS.get(head["http_version"], b"HTTP/1.1"),
-            "reason_phrase": b"" if head["http_version"] == "h2" else reason(head).encode(),
+            "reason_phrase": b"" if head["http_version"] == "h2" else reason_phrase(head["status"]).encode(),
         }
         return httpx.Response(head["status"], headers=raw_headers(head), stream=stream, extensions=extensions)
+
+
+def may_retry(error: httpx.TransportError) -> bool:
+    """Whether another connection may help: not where the daemon refuses the call."""
+    return not isinstance(error.__cause__, RPCError) or isinstance(error.__cause__, (AccessError, QuotaError))
 
 
 def traced(head: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -119,7 +124,7 @@ def traced(head: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     headers = raw_headers(head)
     if head["http_version"] == "h2":
         return "http2.receive_response_headers.complete", {"return_value": (head["status"], headers)}
-    value = (_VERSIONS[head["http_version"]], head["status"], reason(head).encode(), headers)
+    value = (_VERSIONS[head["http_version"]], head["status"], reason_phrase(head["status"]).encode(), headers)
     return "http11.receive_response_headers.complete", {"return_value": value}
 
 
@@ -141,7 +146,7 @@ def _body(request: httpx.Request) -> dict[str, Any]:
     content = b"".join(stream) if isinstance(stream, httpx.ByteStream) else None
     if content is not None and len(content) > adapters.PIECE_BYTES:
         content = None
-    return adapters.body_params(request.method, content, None if length is None else int(length))
+    return adapters.body_params(content, None if length is None else int(length))
 
 
 @contextlib.contextmanager
@@ -154,14 +159,36 @@ def converted(request: httpx.Request, *, is_sending: bool = False, is_receiving:
     except RPCError as error:
         path = str(error.data.get("path", ""))
         kind: type[httpx.TransportError] = httpx.ReadError if is_receiving else httpx.ConnectError
-        if path.startswith("params.headers"):
-            kind = httpx.LocalProtocolError
-        elif path.startswith("params.proxy"):
+        if path.startswith("params.proxy"):
             kind = httpx.ProxyError
+        elif isinstance(error, InvalidParamsError):
+            kind = httpx.LocalProtocolError
         raise kind(str(error), request=request) from error
     except CarpoolError as error:
-        lost = httpx.ReadError if is_receiving else httpx.WriteError if is_sending else httpx.ConnectError
+        lost: type[httpx.TransportError] = httpx.ConnectError
+        if is_receiving or isinstance(error, ConnectionLostError):
+            lost = httpx.WriteError if is_sending else httpx.ReadError
         raise lost(adapters.connection_message(error), request=request) from error
+
+
+@contextlib.asynccontextmanager
+async def finished(blocks: AsyncIterator[bytes]) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Close an asynchronous generator that was not read to its end."""
+    try:
+        yield blocks
+    finally:
+        if (close := getattr(blocks, "aclose", None)) is not None:
+            await close()
+
+
+@contextlib.contextmanager
+def taken_within(seconds: float | None, request: httpx.Request) -> Iterator[None]:
+    """Raise WriteTimeout if a block of the body was not taken."""
+    try:
+        yield
+    except TimeoutError as error:
+        message = f"a block of the body was not taken within {seconds} s"
+        raise httpx.WriteTimeout(message, request=request) from error
 
 
 def _failure(error: RequestError, *, is_receiving: bool) -> type[httpx.TransportError]:
@@ -171,11 +198,15 @@ def _failure(error: RequestError, *, is_receiving: bool) -> type[httpx.Transport
         return kinds.get(str(error.data.get("timeout")), httpx.ReadTimeout)
     if name.startswith("session_task_failed.proxy."):
         return httpx.ProxyError
-    if name.startswith(_UNREACHED):
+    if name.startswith(adapters.UNREACHED + adapters.UNTRUSTED):
         return httpx.ConnectError
     if name in {"invalid_url", "session_task_failed.bad_url"}:
         return httpx.UnsupportedProtocol
     is_partial = (error.data.get("curl") or {}).get("code") == _PARTIAL
-    if name == "session_task_failed.network_connection_lost" and error.data.get("errno") == _RESET and not is_partial:
+    if (
+        name == "session_task_failed.network_connection_lost"
+        and error.data.get("errno") == errno.ECONNRESET
+        and not is_partial
+    ):
         return httpx.ReadError
     return httpx.RemoteProtocolError

@@ -7,14 +7,41 @@ import socket
 from _thread import RLock
 from collections import deque
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from . import _fork, _waiting
 from ._exceptions import ConnectionLostError, DaemonUnreachableError, ForkedError, rpc_error
-from ._rpc import Failure, Question, Result, RPCConnection
+from ._rpc import Failure, Notification, Question, Result, RPCConnection
 
 # The daemon's lines stay under this size, so one read is nearly always one message.
 READ_BYTES: Final = 65_536
+# The maximum number of unread notifications. Beyond it the queue is replaced by one `lagged` event, as the daemon
+# does: knowing that events are missing is worth more than old events.
+MAX_NOTIFICATIONS: Final = 10_000
+# A message of this size is written and read at once: if the daemon has closed the connection with unread bytes, and
+# this message was the last, it was not read.
+MAX_ATOMIC_BYTES: Final = 16_384
+# Results that end with their connection, as does the subscription of an unfinished request with `events`. After one of
+# these calls has succeeded, the loss of the connection raises ConnectionLostError.
+BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
+
+
+def keep(queue: deque[Notification], notification: Notification) -> None:
+    """Queue a notification until it is read."""
+    if len(queue) >= MAX_NOTIFICATIONS:
+        dropped = len(queue)
+        queue.clear()
+        queue.append(Notification("event", {"type": "lagged", "data": {"dropped": dropped}}))
+    queue.append(notification)
+
+
+class Begun(NamedTuple):
+    """A call whose answer is yet to come."""
+
+    id: int
+    method: str
+    params: dict[str, Any]
+    silence: float
 
 
 class Link:
@@ -27,6 +54,7 @@ class Link:
         self.answers: dict[int, Result | Failure] = {}
         self.questions: deque[Question] = deque()
         self.nested = 0
+        self.begun: Begun | None = None
         self.announced: list[str] = []
         self.is_bound = False
         self.is_unsent = False

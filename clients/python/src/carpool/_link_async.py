@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import socket
 import sys
 from collections import deque
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from . import _waiting
-from ._channel import BOUND, MAX_ATOMIC_BYTES, keep
 from ._exceptions import CarpoolError, ConnectionLostError, rpc_error
 from ._handlers import MAX_QUESTIONS, Callbacks
+from ._link import BOUND, MAX_ATOMIC_BYTES, keep
 from ._orphans import Orphans
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
@@ -59,10 +60,13 @@ async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
 class Pending:
     """A call that waits for its answer, until `end` in silence."""
 
-    __slots__ = ("end", "future", "method", "params", "silence")
+    __slots__ = ("call", "end", "future", "method", "params", "silence")
 
-    def __init__(self, future: asyncio.Future[Any], method: str, params: Mapping[str, Any], now: float) -> None:
+    def __init__(
+        self, future: asyncio.Future[Any], call: int, method: str, params: Mapping[str, Any], now: float
+    ) -> None:
         self.future = future
+        self.call = call
         self.method = method
         self.params = params
         self.silence = _waiting.silence(params)
@@ -85,6 +89,7 @@ class Link(asyncio.Protocol):
         self.handling: set[asyncio.Task[None]] = set()
         self.announced: list[str] = []
         self.is_bound = False
+        self.begun: Pending | None = None
         self._callbacks = callbacks
         self._is_feed = is_feed
         self.is_unread = False
@@ -136,6 +141,8 @@ class Link(asyncio.Protocol):
                 except BlockingIOError:
                     await asyncio.sleep(WRITE_SECONDS)
                 except OSError as error:
+                    # Nothing of it was sent.
+                    self.is_unread = len(self.calls) == 1
                     raise ConnectionLostError(f"lost the connection to the daemon: {error.strerror}") from error
         if sent < len(data):
             self.write(data[sent:])
@@ -145,36 +152,73 @@ class Link(asyncio.Protocol):
         if self.ended is None:
             self.write(self.rpc.send_notification(method, params))
 
-    async def ask(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+    async def ask(
+        self,
+        method: str,
+        params: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        *,
+        until_notified: bool = False,
+    ) -> Any:
         """Call a method and return its result. The daemon learns that the caller was cancelled.
 
-        The descriptors go with the message.
+        The descriptors go with the message. With `until_notified` it returns None if a notification precedes the
+        answer.
         """
+        return await self.answer(await self.begin(method, params, descriptors), until_notified=until_notified)
+
+    async def begin(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Pending:
+        """Call a method without waiting: `answer` returns its result."""
         params = self.orphans.marked(method, params)
         call, data = self.rpc.send_request(method, params)
-        pending = Pending(self.loop.create_future(), method, params, self.loop.time())
+        pending = Pending(self.loop.create_future(), call, method, params, self.loop.time())
         is_alone = not self.calls
         self.calls[call] = pending
+        pending.future.add_done_callback(self._note)
         if self._ticking is None:
             self._ticking = self.loop.call_later(TICK_SECONDS, self._tick)
-        try:
+        with self._giving_up(pending):
             if descriptors:
                 await self._write_with(descriptors, data)
             else:
                 self.write(data)
-            if is_alone:
-                self._lone_bytes = len(data)
+        if is_alone:
+            self._lone_bytes = len(data)
+        return pending
+
+    async def answer(self, pending: Pending, *, until_notified: bool = False) -> Any:
+        """Return the result of a call; with `until_notified` None if a notification precedes it."""
+        with self._giving_up(pending):
+            if until_notified:
+                while not pending.future.done():
+                    if self.notifications:
+                        self.begun = pending
+                        return None
+                    self.arrival.clear()
+                    await self.arrival.wait()
             value = await pending.future
-        except asyncio.CancelledError:
-            if self.calls.pop(call, None) is not None and self.ended is None:
-                self.orphans.add(call, method, params)
-            raise
-        except BaseException:
-            self.calls.pop(call, None)
-            raise
-        if method in BOUND:
+        if pending.method in BOUND:
             self.is_bound = True
         return value
+
+    def _note(self, future: asyncio.Future[Any]) -> None:
+        """Wake who waits for a message. The exception of a call that nothing waits for is not reported."""
+        if not future.cancelled():
+            future.exception()
+        self.arrival.set()
+
+    @contextlib.contextmanager
+    def _giving_up(self, pending: Pending) -> Iterator[None]:
+        """Forget a call whose caller does not wait for its answer any more."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            if self.calls.pop(pending.call, None) is not None and self.ended is None:
+                self.orphans.add(pending.call, pending.method, pending.params)
+            raise
+        except BaseException:
+            self.calls.pop(pending.call, None)
+            raise
 
     def _tick(self) -> None:
         """Find the calls for which the daemon was silent too long."""

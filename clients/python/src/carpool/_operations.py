@@ -131,8 +131,13 @@ def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
         return None if verify else {"verify": False}
     if not os.fspath(verify):
         raise ValueError("verify is empty: pass the path of a file or a directory, or False")
-    path = os.path.abspath(verify)  # noqa: PTH100, resolve() would follow links
-    return {"ca_path" if os.path.isdir(path) else "ca_file": path}  # noqa: PTH112, without importing pathlib
+    return trust_of_path(verify)
+
+
+def trust_of_path(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the parameter `trust` for a file or a directory of authorities."""
+    place = os.path.abspath(path)  # noqa: PTH100, resolve() would follow links
+    return {"ca_path" if os.path.isdir(place) else "ca_file": place}  # noqa: PTH112, without importing pathlib
 
 
 def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:
@@ -140,11 +145,22 @@ def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ..
     if isinstance(cert, (tuple, list)):
         if len(cert) != 2 or not all(cert):  # noqa: PLR2004, a pair
             raise ValueError("cert is one path or a pair of paths; client_certificate has a password too")
-        certificate, key = cert
-        return {"file": os.path.abspath(certificate), "key_file": os.path.abspath(key)}  # noqa: PTH100
+        return certificate_of_paths(*cert)
     if not os.fspath(cert):
         raise ValueError("cert is empty: pass the path of a file, or a pair of paths")
-    return {"file": os.path.abspath(cert)}  # noqa: PTH100
+    return certificate_of_paths(cert)
+
+
+def certificate_of_paths(
+    file: str | os.PathLike[str], key: str | os.PathLike[str] | None = None, password: str | bytes | None = None
+) -> dict[str, Any]:
+    """Return the parameter `client_certificate` for the paths of a certificate and its key."""
+    given = {"file": os.path.abspath(file)}  # noqa: PTH100, resolve() would follow links
+    if key:
+        given["key_file"] = os.path.abspath(key)  # noqa: PTH100
+    if password:
+        given["password"] = password.decode() if isinstance(password, bytes) else password
+    return given
 
 
 def auth_params(auth: tuple[str, str] | DigestAuth) -> dict[str, Any]:

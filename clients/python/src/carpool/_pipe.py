@@ -14,7 +14,7 @@ from typing import Any, Final
 from . import _checks, _fork, _waiting
 from ._exceptions import CarpoolError
 
-# The most bytes of a read.
+# The most bytes of a read, and the size of a pipe as the kernel makes it.
 READ_BYTES: Final = 65_536
 # fcntl has no name for it before Python 3.10.
 _SET_SIZE: Final = 1031
@@ -44,11 +44,8 @@ class Pipe:
         _fork.add(self)
         # The ends have open files of their own, so that this changes nothing for the daemon.
         os.set_blocking(self.descriptor, False)
-        try:
-            fcntl.fcntl(self._writing, _SET_SIZE, credit_bytes)
-        except (OSError, OverflowError):
-            # It is too large, or the user has pipes with too many bytes: it stays as the kernel makes it.
-            return
+        if credit_bytes != READ_BYTES:
+            self._resize(self._writing, credit_bytes)
 
     def body_of(self, params: dict[str, Any]) -> list[int]:
         """Make the parameters ask for the body in this pipe, and return the descriptors to pass with them."""
@@ -97,6 +94,17 @@ class Pipe:
         waiting.register(self.descriptor, select.POLLIN)
         waiting.register(other, select.POLLIN)
         return bool(waiting.poll(seconds * 1000))
+
+    def grow(self, size_bytes: int) -> None:
+        """Make room for more, which makes a long body faster, and read more at a time."""
+        self._most = max(self._most, size_bytes)
+        self._resize(self.descriptor, size_bytes)
+
+    @staticmethod
+    def _resize(descriptor: int, size_bytes: int) -> None:
+        # It may be too large, or the user may have pipes with too many bytes: it stays as it is.
+        with contextlib.suppress(OSError, OverflowError):
+            fcntl.fcntl(descriptor, _SET_SIZE, size_bytes)
 
     def close_writing(self) -> None:
         """Close this process's copy of the daemon's end, so that there is an end."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
+import threading
 from typing import Any, Protocol
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from ._async.exchange import Exchange as AsyncioExchange
@@ -22,8 +22,9 @@ except ImportError:
         return "asyncio"
 
 
-# Threads that wait for answers of the daemon; those of anyio are for work.
+# Threads of an event loop that wait for answers of the daemon; those of anyio are for work.
 _MAX_THREADS = 1_000
+_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("carpool.threads")
 
 
 class AsyncExchange(Protocol):
@@ -32,8 +33,8 @@ class AsyncExchange(Protocol):
     @property
     def is_reusable(self) -> bool: ...
     async def open(self, params: dict[str, Any], configuration: dict[str, Any]) -> None: ...
-    async def put(self, block: bytes) -> bool: ...
-    async def end(self) -> bool: ...
+    async def put(self, block: bytes, seconds: float | None = None) -> bool: ...
+    def end(self) -> None: ...
     async def head(self) -> dict[str, Any]: ...
     async def read(self) -> bytes: ...
     async def aclose(self) -> None: ...
@@ -53,7 +54,8 @@ class ThreadExchange:
 
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
-        self._limiter = anyio.CapacityLimiter(_MAX_THREADS)
+        # A step whose task was cancelled still runs: nothing that it uses is closed meanwhile.
+        self._step = threading.Lock()
 
     @property
     def is_reusable(self) -> bool:
@@ -64,13 +66,13 @@ class ThreadExchange:
         """See `Exchange.open`."""
         await self._run(self.exchange.open, params, configuration)
 
-    async def put(self, block: bytes) -> bool:
+    async def put(self, block: bytes, seconds: float | None = None) -> bool:
         """See `Exchange.put`."""
-        return bool(await self._run(self.exchange.put, block))
+        return bool(await self._run(self.exchange.put, block, seconds))
 
-    async def end(self) -> bool:
+    def end(self) -> None:
         """See `Exchange.end`."""
-        return bool(await self._run(self.exchange.end))
+        self.exchange.end()
 
     async def head(self) -> dict[str, Any]:
         """See `Exchange.head`."""
@@ -80,21 +82,40 @@ class ThreadExchange:
         """See `Exchange.read`."""
         return bytes(await self._run(self.exchange.read))
 
+    async def next(self) -> ThreadExchange | None:
+        """See `Exchange.next`."""
+        following = await self._run(self.exchange.next)
+        return following and ThreadExchange(following)
+
     async def aclose(self) -> None:
         """See `Exchange.close`. A thread that still waits for the daemon is woken."""
-        if not self.exchange.is_reusable:
-            link = self.exchange.channel.link
-            with contextlib.suppress(OSError, AttributeError):
-                # Closing a socket does not end the `recv` of another thread.
-                link.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
-        self.exchange.close()
+        if self.exchange.is_reusable:
+            self.exchange.close()
+            return
+        # Closing a socket does not end the wait of another thread.
+        self.exchange.channel.wake()
+        await self._run(self.exchange.close)
 
     async def discard(self) -> None:
         """Close the channel."""
         self.exchange.channel.close()
 
     async def _run(self, function: Any, *arguments: Any) -> Any:
-        return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True, limiter=self._limiter)
+        def step() -> Any:
+            with self._step:
+                return function(*arguments)
+
+        return await anyio.to_thread.run_sync(step, abandon_on_cancel=True, limiter=_threads())
+
+
+def _threads() -> anyio.CapacityLimiter:
+    """Return the limiter of the running event loop."""
+    try:
+        return _limiter.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(_MAX_THREADS)
+        _limiter.set(limiter)
+        return limiter
 
 
 def owner() -> object:
@@ -104,10 +125,9 @@ def owner() -> object:
 
 async def new_exchange(idle: AsyncExchange | None) -> AsyncExchange:
     """Return an exchange on the channel of an earlier one, or on a new one."""
-    if isinstance(idle, LoopExchange):
-        return LoopExchange(idle.channel)
-    if isinstance(idle, ThreadExchange):
-        return ThreadExchange(Exchange(idle.exchange.channel))
-    if owner() is not None:
-        return await LoopExchange.on_new_channel()
-    return ThreadExchange(await anyio.to_thread.run_sync(Exchange.on_new_channel))
+    following: AsyncExchange | None = None
+    if isinstance(idle, (LoopExchange, ThreadExchange)):
+        following = await idle.next()
+    if following is not None:
+        return following
+    return ThreadExchange(Exchange.on_new_channel()) if owner() is None else LoopExchange.on_new_channel()

@@ -17,32 +17,20 @@ from urllib3.util.retry import Retry
 from urllib3.util.timeout import Timeout
 
 from . import _adapters as adapters
-from ._exceptions import CarpoolError, RequestError, RPCError
+from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
 from ._http1 import ResponseBytes, parsed
+from ._operations import PIECE_BYTES
 from ._sync.exchange import Exchange
 
-_READ_BYTES: Final = 65_536
 _SKIPPED: Final = "@@@SKIP_HEADER@@@"
-_UNREACHED: Final = {
-    "session_task_failed.cannot_find_host",
-    "session_task_failed.cannot_connect_to_host",
-    "session_task_failed.not_connected_to_internet",
-    "session_task_failed.dns_lookup_failed",
-}
 
 
-class URLRefusedError(Exception):
+class RefusedError(Exception):
+    """The daemon does not accept a parameter."""
+
+
+class URLRefusedError(RefusedError):
     """The daemon does not accept the URL."""
-
-
-_KINDS: Final[list[tuple[str, type[Exception]]]] = [
-    ("session_task_failed.secure_connection_failed", exceptions.SSLError),
-    ("session_task_failed.server_certificate_", exceptions.SSLError),
-    ("session_task_failed.client_certificate.", exceptions.SSLError),
-    ("server_trust_evaluation_failed", exceptions.SSLError),
-    ("invalid_url", URLRefusedError),
-    ("session_task_failed.bad_url", URLRefusedError),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +101,19 @@ class Origin:
         target = self.base + call.url if call.url.startswith("/") else call.url
         params, blocks = _request(call, target)
         params = _with_proxy_user(self._settings | params)
-        params["connect_timeout_ms"] = adapters.milliseconds(_seconds(call.timeout.connect_timeout))
-        params["timeout_ms"] = adapters.milliseconds(_seconds(call.timeout.read_timeout))
+        # The read timeout of one with a total is known when it has begun.
+        timeout = call.timeout.clone()
+        timeout.start_connect()
+        params["connect_timeout_ms"] = adapters.milliseconds(_seconds(timeout.connect_timeout))
+        params["timeout_ms"] = adapters.milliseconds(_seconds(timeout.read_timeout))
         exchange = self._begin()
         try:
             exchange.open(params, self._configuration)
             if "stream" in params.get("body", {}):
                 _send(exchange, blocks)
             head = exchange.head()
-            message = parsed(ResponseBytes(exchange, head, call.method, self._keep), call.method)
+            message = parsed(ResponseBytes(exchange, head, self._keep), call.method)
         except BaseException as error:
-            exchange.close()
             self._keep(exchange)
             converted = self._converted(error, target)
             if converted is error:
@@ -144,23 +134,21 @@ class Origin:
         )
 
     def _begin(self) -> Exchange:
-        if idle := self._idle.take():
-            return Exchange(idle.channel)
-        try:
-            return Exchange.on_new_channel()
-        except CarpoolError as error:
-            raise exceptions.ProtocolError(adapters.connection_message(error)) from error
+        idle = self._idle.take()
+        return (idle and idle.next()) or Exchange.on_new_channel()
 
     def _keep(self, exchange: Exchange) -> None:
-        if exchange.is_reusable:
-            self._idle.give(exchange)
+        """End an exchange, and keep its channel for the next one."""
+        exchange.close()
+        if exchange.is_reusable and (surplus := self._idle.give(exchange)):
+            surplus.channel.close()
 
     def _converted(self, error: BaseException, url: str) -> BaseException:
         """Return the exception of urllib3 for an error of the exchange."""
         if isinstance(error, RequestError):
             return _failure(self, error, url)
         if isinstance(error, RPCError):
-            return _refusal(error)
+            return _refusal(self, error, url)
         if isinstance(error, CarpoolError):
             return exceptions.ProtocolError(adapters.connection_message(error))
         if isinstance(error, (HTTPException, ConnectionError)):
@@ -169,6 +157,7 @@ class Origin:
 
 
 def _failure(origin: Origin, error: RequestError, url: str) -> Exception:
+    """Return the exception for a request that has failed."""
     name, message = error.name, error.message
     if name == "session_task_failed.timed_out":
         if error.data.get("timeout") == "connect":
@@ -176,25 +165,33 @@ def _failure(origin: Origin, error: RequestError, url: str) -> Exception:
         return exceptions.ReadTimeoutError(origin, url, f"Read timed out. ({message})")  # type: ignore[arg-type]
     if name.startswith("session_task_failed.proxy."):
         return exceptions.ProxyError(message, OSError(message))
-    if name in _UNREACHED:
+    if name in adapters.UNREACHED:
         return exceptions.NewConnectionError(origin, message)  # type: ignore[arg-type]
-    kind = next((kind for start, kind in _KINDS if name.startswith(start)), None)
-    if name == "session_task_failed.cannot_parse_response" and "Content-Length" in message:
+    kind: type[Exception] | None = None
+    if name.startswith(adapters.UNTRUSTED):
+        kind = exceptions.SSLError
+    elif name in {"invalid_url", "session_task_failed.bad_url"}:
+        kind = URLRefusedError
+    elif name == "session_task_failed.cannot_parse_response" and "Content-Length" in message:
         kind = exceptions.InvalidHeader
     return kind(message) if kind else exceptions.ProtocolError("Connection aborted.", ConnectionError(message))
 
 
-def _refusal(error: RPCError) -> Exception:
-    path = str(error.data.get("path", ""))
+def _refusal(origin: Origin, error: RPCError, url: str) -> Exception:
+    """Return the exception for a call that the daemon refuses: one that urllib3 repeats only where that may help."""
+    path, message = str(error.data.get("path", "")), str(error)
     if path.startswith("params.headers"):
-        return exceptions.InvalidHeader(str(error))
+        return exceptions.InvalidHeader(message)
     if path.startswith("params.url"):
-        return URLRefusedError(str(error))
+        return URLRefusedError(message)
+    reason: Exception | None = None
     if path.startswith(("params.trust", "params.client_certificate")) or error.name.startswith("client_certificate."):
-        return exceptions.SSLError(str(error))
-    if path.startswith("params.proxy"):
-        return exceptions.ProxyError(str(error), OSError(str(error)))
-    return exceptions.ProtocolError(str(error))
+        reason = exceptions.SSLError(message)
+    elif path.startswith("params.proxy"):
+        reason = exceptions.ProxyError(message, OSError(message))
+    if reason is not None:
+        return exceptions.MaxRetryError(origin, url, reason)  # type: ignore[arg-type]
+    return RefusedError(message) if isinstance(error, InvalidParamsError) else exceptions.ProtocolError(message)
 
 
 def _seconds(value: Any) -> float | None:
@@ -222,7 +219,7 @@ def _request(call: Call, url: str) -> tuple[dict[str, Any], Iterator[bytes]]:
     length = next((value for name, value in fields if name.lower() == b"content-length"), None)
     content = b"" if body is None else _content(body)
     if body is not None or length is not None:
-        params |= adapters.body_params(call.method, content, None if length is None else int(length))
+        params |= adapters.body_params(content, None if length is None else int(length))
     return adapters.take_expectation(params), iter([content]) if content is not None else _blocks(body)
 
 
@@ -254,7 +251,7 @@ def _content(body: Any) -> bytes | None:
 def _blocks(body: Any) -> Iterator[bytes]:
     """Yield the blocks of a file or an iterable as they are read."""
     reader: Callable[[int], Any] | None = getattr(body, "read", None)
-    blocks = iter(body) if reader is None else iter(lambda: reader(_READ_BYTES), None)
+    blocks = iter(body) if reader is None else iter(lambda: reader(PIECE_BYTES), None)
     for block in blocks:
         if not block and reader is not None:
             return

@@ -22,7 +22,7 @@ except ImportError as error:
     raise ImportError("carpool.httpx needs the package httpx: pip install httpx") from error
 
 from . import _adapters as adapters
-from ._httpx import Settings, converted, pause_before, traced
+from ._httpx import Settings, converted, finished, may_retry, pause_before, taken_within, traced
 from ._sync.exchange import Exchange
 from ._threads import AsyncExchange, new_exchange, owner
 
@@ -94,17 +94,16 @@ class CarpoolTransport(httpx.BaseTransport):
         for attempt in range(self._retries + 1):
             try:
                 return self._attempt(request)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                if attempt == self._retries:
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if attempt == self._retries or not may_retry(error):
                     raise
                 time.sleep(pause_before(attempt))
         raise AssertionError  # a request has at least one attempt
 
     def _attempt(self, request: httpx.Request) -> httpx.Response:
         params = self._settings.params(request)
-        with converted(request):
-            idle = self._idle.take()
-            exchange = Exchange(idle.channel) if idle else Exchange.on_new_channel()
+        idle = self._idle.take()
+        exchange = (idle and idle.next()) or Exchange.on_new_channel()
         try:
             with converted(request, is_sending=True):
                 exchange.open(params, self._settings.configuration)
@@ -112,12 +111,11 @@ class CarpoolTransport(httpx.BaseTransport):
                     self._put(exchange, request)
             with converted(request):
                 head = exchange.head()
+            if trace := request.extensions.get("trace"):
+                trace(*traced(head))
         except BaseException:
-            exchange.close()
             self._keep(exchange)
             raise
-        if trace := request.extensions.get("trace"):
-            trace(*traced(head))
         return self._settings.response(head, _ResponseStream(self, exchange, request))
 
     @staticmethod
@@ -125,20 +123,19 @@ class CarpoolTransport(httpx.BaseTransport):
         seconds = request.extensions.get("timeout", {}).get("write")
         assert isinstance(request.stream, httpx.SyncByteStream)  # noqa: S101, for the type checker
         for block in request.stream:
-            start = time.monotonic()
-            if not exchange.put(block):
-                return
-            if seconds is not None and time.monotonic() - start > seconds:
-                raise httpx.WriteTimeout(f"a block of the body was not taken within {seconds} s", request=request)
+            with taken_within(seconds, request):
+                if not exchange.put(block, seconds):
+                    return
         exchange.end()
 
     def _keep(self, exchange: Exchange) -> None:
-        if exchange.is_reusable:
-            self._idle.give(exchange)
+        """End an exchange, and keep its channel for the next one."""
+        exchange.close()
+        if exchange.is_reusable and (surplus := self._idle.give(exchange)):
+            surplus.channel.close()
 
     def _finish(self, exchange: Exchange) -> None:
         self._turns.release()
-        exchange.close()
         self._keep(exchange)
 
 
@@ -242,16 +239,15 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
         for attempt in range(self._retries + 1):
             try:
                 return await self._attempt(request)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                if attempt == self._retries:
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if attempt == self._retries or not may_retry(error):
                     raise
                 await anyio.sleep(pause_before(attempt))
         raise AssertionError  # a request has at least one attempt
 
     async def _attempt(self, request: httpx.Request) -> httpx.Response:
         params = self._settings.params(request)
-        with converted(request):
-            exchange = await new_exchange(self._idle.take(owner()))
+        exchange = await new_exchange(self._idle.take(owner()))
         try:
             with converted(request, is_sending=True):
                 await exchange.open(params, self._settings.configuration)
@@ -259,32 +255,29 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
                     await self._put(exchange, request)
             with converted(request):
                 head = await exchange.head()
+            if trace := request.extensions.get("trace"):
+                await trace(*traced(head))
         except BaseException:
             await self._end(exchange)
             raise
-        if trace := request.extensions.get("trace"):
-            await trace(*traced(head))
         return self._settings.response(head, _AsyncResponseStream(self, exchange, request))
 
     @staticmethod
     async def _put(exchange: AsyncExchange, request: httpx.Request) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
         assert isinstance(request.stream, httpx.AsyncByteStream)  # noqa: S101, for the type checker
-        async for block in request.stream:
-            try:
-                with anyio.fail_after(seconds):
-                    if not await exchange.put(block):
+        async with finished(aiter(request.stream)) as blocks:
+            async for block in blocks:
+                with taken_within(seconds, request):
+                    if not await exchange.put(block, seconds):
                         return
-            except TimeoutError as error:
-                message = f"a block of the body was not taken within {seconds} s"
-                raise httpx.WriteTimeout(message, request=request) from error
-        await exchange.end()
+        exchange.end()
 
     async def _end(self, exchange: AsyncExchange) -> None:
         with anyio.CancelScope(shield=True):
             await exchange.aclose()
-        if exchange.is_reusable:
-            self._idle.give(exchange, owner())
+            if exchange.is_reusable and (surplus := self._idle.give(exchange, owner())):
+                await surplus.discard()
 
     async def _finish(self, exchange: AsyncExchange) -> None:
         self._turns_here().release()

@@ -19,10 +19,15 @@ except ImportError as error:
     raise ImportError("carpool.requests needs the package requests: pip install requests") from error
 
 from . import _adapters as adapters
+from ._operations import trust_of_path
 from ._sync.exchange import Exchange
-from ._urllib3 import Origin, URLRefusedError
+from ._urllib3 import Origin, RefusedError, URLRefusedError
 
-__all__ = ["CarpoolAdapter"]
+__all__ = ["CarpoolAdapter", "InvalidParameter"]
+
+
+class InvalidParameter(requests.exceptions.RequestException, ValueError):  # noqa: N818, named as those of requests
+    """The daemon does not accept a part of the request, such as its method; it was not sent."""
 
 
 class CarpoolAdapter(HTTPAdapter):
@@ -56,6 +61,8 @@ class CarpoolAdapter(HTTPAdapter):
             return super().send(request, *args, **kwargs)
         except URLRefusedError as error:
             raise requests.exceptions.InvalidURL(str(error), request=request) from error
+        except RefusedError as error:
+            raise InvalidParameter(str(error), request=request) from error
 
     def get_connection_with_tls_context(
         self,
@@ -96,7 +103,7 @@ class CarpoolAdapter(HTTPAdapter):
             if not verify:
                 settings["trust"] = {"verify": False}
             elif isinstance(verify, str):
-                settings["trust"] = adapters.trust_of_path(verify)
+                settings["trust"] = trust_of_path(verify)
             elif context := given.get("ssl_context"):
                 configuration["trust"] = adapters.trust_of_context(context)
             if cert:

@@ -3,145 +3,179 @@
 
 from __future__ import annotations
 
-import base64
-import os
 from typing import TYPE_CHECKING, Any
 
-from .._adapters import EVENTS, MAX_LINE_BYTES, PIECE_BYTES, POLL_MS, READ_BYTES, session_call
-from .._channel import Channel
-from .._exceptions import ObjectError, make_request_error, request_error
+from .._adapters import HEAD_EVENT, MAX_LINE_BYTES, session_call
+from .._carrier import Carrier
+from .._exceptions import CarpoolError, ObjectError, request_error
+from .._feed import Feed
+from .._http1 import body_length, raw_headers
+from .._pipe import Pipe
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+# The size of a pipe for a response: what the kernel makes without being asked, and that of a body that has filled it.
+_PIPE_BYTES = 65_536
+_LARGE_PIPE_BYTES = 1 << 20
 
 
 class Exchange:
     """A request and its response, on a channel that nothing else uses meanwhile.
 
     The steps are `open`, `put` for each block of a streamed body, `end`, `head`, and `read` until it returns no bytes.
-    After that `is_reusable` says whether the channel may be used for another.
+    It is one call of `request.perform`: an event has the head, a pipe the body, and the answer the end. After the body
+    `is_reusable` says whether `next` may return another exchange on the same channel.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Carrier) -> None:
         self.channel = channel
-        self.is_over = False
         self.is_reusable = False
-        self._request = ""
-        self._record: dict[str, Any] = {}
-        self._is_streamed = False
-        self._is_whole = False
-        self._is_resumed = False
-        self._offset = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.length: int | None = None
+        self._pipe = Pipe(_PIPE_BYTES)
+        self._feed: Feed | None = None
+        self._answer: dict[str, Any] | None = None
+        self._method = ""
+        self._received = 0
+        self._is_over = False
 
     @classmethod
     def on_new_channel(cls) -> Self:
-        """Connect to the daemon; raises DaemonUnreachableError."""
-        channel = Channel.exclusive(None)
-        hello: dict[str, Any] = {"max_line_bytes": MAX_LINE_BYTES}
-        if name := os.environ.get("CARPOOL_CLIENT"):
-            hello["name"] = name
-        channel.call("client.hello", hello)
-        return cls(channel)
+        """Return an exchange that connects to the daemon when it is opened."""
+        return cls(Carrier())
+
+    def next(self) -> Self | None:
+        """Return an exchange on the channel of this one, which is over; None if the daemon does not answer there."""
+        try:
+            # The body was complete before the answer.
+            self._end_of_call()
+        except CarpoolError:
+            self.channel.close()
+            return None
+        finally:
+            self._pipe.close()
+        return type(self)(self.channel)
 
     def open(self, params: dict[str, Any], configuration: dict[str, Any]) -> None:
         """Send the request in a session of this configuration, which is created if there is none."""
-        body = params.get("body", {})
-        self._is_streamed = "stream" in body
-        self._is_whole = params["kind"] != "stream"
-        try:
-            self._submit(params)
-        except ObjectError as error:
-            if error.name != "session.not_found":
-                raise
-            self.channel.call(*session_call(params["session"], configuration))
-            self._submit(params)
+        self._method = params["method"]
+        params = {**params, "events": {"types": [HEAD_EVENT]}}
+        descriptors = self._pipe.body_of(params)
+        with self._pipe.passing():
+            if "stream" in params.get("body", {}):
+                # Before the body, of which nothing is sent a second time.
+                self.channel.call(*session_call(params["session"], configuration))
+                self._open_feed(params, descriptors)
+                return
+            try:
+                self._answer = self.channel.call("request.perform", params, descriptors, until_notified=True)
+            except ObjectError as error:
+                if error.name != "session.not_found":
+                    raise
+                self.channel.call(*session_call(params["session"], configuration))
+                self._answer = self.channel.call("request.perform", params, descriptors, until_notified=True)
 
-    def put(self, block: bytes) -> bool:
-        """Send a block of the body; return False if the request has ended and takes no more."""
-        for start in range(0, len(block), PIECE_BYTES):
-            piece = base64.b64encode(block[start : start + PIECE_BYTES]).decode()
-            if not self._put({"base64": piece}):
-                return False
+    def _open_feed(self, params: dict[str, Any], descriptors: list[int]) -> None:
+        self._feed = Feed()
+        body = {name: value for name, value in params["body"].items() if name != "stream"}
+        params["body"] = {**body, "fd": len(descriptors)}
+        try:
+            self.channel.begin("request.perform", params, [*descriptors, self._feed.reading])
+        finally:
+            self._feed.close_reading()
+
+    def put(self, block: bytes, seconds: float | None = None) -> bool:
+        """Send a block of the body; return False if the request takes no more. Raises TimeoutError after `seconds`."""
+        assert self._feed is not None  # noqa: S101, for the type checker
+        try:
+            self.channel.write(self._feed, block, seconds)
+        except (BrokenPipeError, ConnectionResetError):
+            # The response came early, or the request has failed; the head says which.
+            return False
         return True
 
-    def end(self) -> bool:
-        """End the body; return False if the request has ended before."""
-        return self._put({"end": True})
+    def end(self) -> None:
+        """End the body."""
+        assert self._feed is not None  # noqa: S101, for the type checker
+        self._feed.end()
 
     def head(self) -> dict[str, Any]:
         """Wait for the head of the response and return it; raises RequestError."""
-        if self._is_streamed:
-            self._wait_for_event()
-            self._record = self.channel.call("request.get", {"request": self._request})
-        if not self._record.get("response"):
-            self.is_over = self.is_reusable = not self._is_streamed
-            raise request_error(self._record)
-        return dict(self._record["response"])
+        response = None
+        if self._feed is not None:
+            self._answer = self.channel.answer(until_notified=True)
+        while self._answer is None:
+            event = self.channel.take()
+            if event is None:
+                self._answer = self.channel.answer(until_notified=True)
+            elif event.params.get("type") == HEAD_EVENT:
+                response = event.params["data"]["response"]
+                if response.get("truncated"):
+                    response = self._whole_head(str(event.params["request"]))
+                break
+        if response is None:
+            response = (self._end_of_call())["response"]
+            if response is None:
+                self._end()
+        head: dict[str, Any] = response
+        self.headers = raw_headers(head)
+        self.length = body_length(head["status"], self.headers, self._method)
+        if self.length == 0:
+            self._finish()
+        return head
 
     def read(self) -> bytes:
         """Return the next bytes of the body, none after the last; raises RequestError."""
-        if not self._is_streamed and not self._is_resumed:
-            self._is_resumed = True
-            self.channel.call("request.resume", {"request": self._request})
-        if self._is_whole and not self.is_over:
-            return self._read_whole()
-        params = {"request": self._request, "credit_bytes": READ_BYTES, "timeout_ms": POLL_MS}
-        while not self.is_over:
-            piece = self.channel.call("request.read", params)
-            if completion := piece.get("complete"):
-                self._dismiss()
-                if completion["error"]:
-                    raise make_request_error(completion["error"], self._record)
-            if data := piece.get("base64"):
-                return base64.b64decode(data)
-        return b""
+        if self._is_over:
+            return b""
+        block = self.channel.read(self._pipe)
+        if not block:
+            self._end()
+        if self._received == 0 and len(block) == _PIPE_BYTES != self.length:
+            self._pipe.grow(_LARGE_PIPE_BYTES)
+        self._received += len(block)
+        if self._received == self.length:
+            self._finish()
+        return block
 
     def close(self) -> None:
         """Cancel the request by ending its connection, unless it is over."""
         if not self.is_reusable:
-            self.is_over = True
+            self._is_over = True
             self.channel.close()
+            self._pipe.close()
+            if self._feed is not None:
+                # An unfinished body that ends before the request is cancelled would be complete for the daemon.
+                self.channel.wait_for_close(self._feed)
+        if self._feed is not None:
+            self._feed.close()
 
-    def _read_whole(self) -> bytes:
-        """Return the next bytes of a body that the daemon stores: a GET with a body cannot be a stream."""
-        record: dict[str, Any] = {"finished": False}
-        while self._offset == 0 and record.get("finished") is False:
-            record = self.channel.call("request.wait", {"request": self._request, "timeout_ms": POLL_MS})
-        if "outcome" in record and not record["outcome"]["ok"]:
-            self._dismiss()
-            raise request_error(record)
-        piece = self.channel.call("body.read", {"request": self._request, "offset": self._offset})
-        self._offset += piece["length_bytes"]
-        if piece["eof"]:
-            self._dismiss()
-        return base64.b64decode(piece["base64"])
+    def _finish(self) -> None:
+        """Note that the body is complete. The pipe stays open, because closing it would cancel the request."""
+        self._is_over = self.is_reusable = True
 
-    def _submit(self, params: dict[str, Any]) -> None:
-        if self._is_streamed:
-            self._record = self.channel.call("request.submit", {**params, "events": {"types": list(EVENTS)}})
-        else:
-            self._record = self.channel.call("request.perform", {**params, "hold_for_headers": True})
-        self._request = self._record["request"]
+    def _end(self) -> None:
+        """Note the end of the request; raises RequestError if it has failed."""
+        answer = self._end_of_call()
+        self._finish()
+        self._pipe.close()
+        if not answer["outcome"]["ok"]:
+            raise request_error(answer)
 
-    def _put(self, piece: dict[str, Any]) -> bool:
+    def _end_of_call(self) -> dict[str, Any]:
+        if self._answer is None:
+            self._answer = dict(self.channel.answer())
+        self.channel.forget_notifications()
+        return self._answer
+
+    def _whole_head(self, request: str) -> dict[str, Any] | None:
+        """Return a head that is too long for an event."""
+        self.channel.call("client.hello", {"max_line_bytes": MAX_LINE_BYTES})
         try:
-            self.channel.call("body.put", {"request": self._request, **piece})
+            record = self.channel.call("request.get", {"request": request})
         except ObjectError:
-            # The response came early and is complete, or the request has failed; the head says which.
-            return False
-        return True
-
-    def _wait_for_event(self) -> None:
-        while True:
-            notification = self.channel.notification(None)
-            if notification is None or notification.params.get("type") in EVENTS:
-                return
-
-    def _dismiss(self) -> None:
-        if self._is_streamed:
-            # Events of this request are still to come: the channel is not used again.
-            self.channel.close()
-        else:
-            self.channel.call("request.dismiss", {"request": self._request})
-            self.is_reusable = True
-        self.is_over = True
+            # The request is over.
+            record = self._end_of_call()
+        response: dict[str, Any] | None = record["response"]
+        return response

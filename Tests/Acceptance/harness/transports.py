@@ -1,0 +1,62 @@
+"""One request with httpx: by its own transport, or through the daemon, blocking or from a task of an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpx
+import trio
+from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport
+
+Send = Callable[..., httpx.Response]
+
+
+def sending(kind: str) -> Send:
+    """Return a function that sends one request: itself, through the daemon, or from a task of asyncio or trio."""
+    if kind in {"plain", "blocking"}:
+
+        def send(method: str, url: str, **arguments: Any) -> httpx.Response:
+            make = httpx.HTTPTransport if kind == "plain" else CarpoolTransport
+            settings = arguments.pop("settings", {})
+            with httpx.Client(transport=make(**settings)) as client:
+                return client.request(method, url, **arguments)
+
+        return send
+
+    async def send_async(method: str, url: str, arguments: dict[str, Any]) -> httpx.Response:
+        settings = arguments.pop("settings", {})
+        async with httpx.AsyncClient(transport=AsyncCarpoolTransport(**settings)) as client:
+            return await client.request(method, url, **arguments)
+
+    def send_from_task(method: str, url: str, **arguments: Any) -> httpx.Response:
+        response: httpx.Response = running(kind, send_async, method, url, arguments)
+        return response
+
+    return send_from_task
+
+
+def running(kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run an asynchronous function on the event loop of a kind, asyncio or trio."""
+    return asyncio.run(function(*arguments)) if kind == "asyncio" else trio.run(function, *arguments)
+
+
+class Blocks:
+    """An asynchronous iterator over blocks, which needs not be closed."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+
+    def __aiter__(self) -> Blocks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for block in self._blocks:
+            return block
+        raise StopAsyncIteration
+
+
+def content(kind: str, blocks: Iterable[bytes]) -> Any:
+    """Return a body that a client of this kind reads while it is sent."""
+    return iter(blocks) if kind in {"plain", "blocking"} else Blocks(blocks)
