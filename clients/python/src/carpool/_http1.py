@@ -1,4 +1,4 @@
-"""A response of the daemon as the bytes of HTTP/1.1, for libraries that read from a socket with http.client."""
+"""A response of the daemon as one of http.client, which reads the bytes of its body from a socket."""
 
 from __future__ import annotations
 
@@ -45,15 +45,11 @@ def body_length(status: int, headers: list[tuple[bytes, bytes]], method: str) ->
     return int(lengths[0]) if lengths and lengths[0].isdigit() and not is_chunked(headers) else None
 
 
-def response_bytes(exchange: Exchange, head: dict[str, Any]) -> Iterator[bytes]:
-    """Yield the response as a server sends it; ends early if the connection to the server was lost.
+def body_bytes(exchange: Exchange) -> Iterator[bytes]:
+    """Yield the body as a server sends it; ends early if the connection to the server was lost.
 
     Raises TimeoutError, or ConnectionError if the daemon has ended.
     """
-    version = "1.0" if head["http_version"] == "http/1.0" else "1.1"
-    lines = [f"HTTP/{version} {head['status']} {reason_phrase(head['status'])}".encode()]
-    lines += [b"%b: %b" % field for field in exchange.headers]
-    yield b"\r\n".join(lines) + b"\r\n\r\n"
     in_chunks = exchange.length is None and is_chunked(exchange.headers)
     try:
         while data := exchange.read():
@@ -69,13 +65,13 @@ def response_bytes(exchange: Exchange, head: dict[str, Any]) -> Iterator[bytes]:
         raise ConnectionError(str(error)) from error
 
 
-class ResponseBytes(io.RawIOBase):
+class BodyBytes(io.RawIOBase):
     """A file of these bytes. Closing it ends the exchange, and `finished` is called with it."""
 
-    def __init__(self, exchange: Exchange, head: dict[str, Any], finished: Callable[[Exchange], None]) -> None:
+    def __init__(self, exchange: Exchange, finished: Callable[[Exchange], None]) -> None:
         super().__init__()
         self._exchange: Exchange | None = exchange
-        self._pieces = response_bytes(exchange, head)
+        self._pieces = body_bytes(exchange)
         self._finished = finished
         self._rest = memoryview(b"")
 
@@ -106,15 +102,31 @@ class ResponseBytes(io.RawIOBase):
 class _Socket:
     """What http.client needs of a socket."""
 
-    def __init__(self, raw: ResponseBytes) -> None:
+    def __init__(self, raw: BodyBytes) -> None:
         self._raw = raw
 
     def makefile(self, mode: str) -> io.BufferedReader:
         return io.BufferedReader(self._raw, _BUFFER_BYTES)
 
 
-def parsed(raw: ResponseBytes, method: str) -> http.client.HTTPResponse:
-    """Return the response that http.client makes of these bytes; raises HTTPException."""
+def response_of(
+    exchange: Exchange, head: dict[str, Any], method: str, finished: Callable[[Exchange], None]
+) -> http.client.HTTPResponse:
+    """Return the response of http.client with this head, whose body is read from the exchange.
+
+    Its attributes are those that `begin` makes of the bytes of a head: the daemon has parsed them.
+    """
+    raw = BodyBytes(exchange, finished)
     response = http.client.HTTPResponse(_Socket(raw), method=method)  # type: ignore[arg-type]
-    response.begin()
+    message = http.client.HTTPMessage()
+    for name, value in exchange.headers:
+        message.set_raw(name.decode("latin-1"), value.decode("latin-1"))
+    response.headers = response.msg = message
+    response.status = response.code = head["status"]  # type: ignore[attr-defined]
+    response.reason = reason_phrase(head["status"])
+    response.version = 10 if head["http_version"] == "http/1.0" else 11
+    response.length = exchange.length
+    response.chunked = exchange.length is None and is_chunked(exchange.headers)
+    response.chunk_left = None
+    response.will_close = True
     return response

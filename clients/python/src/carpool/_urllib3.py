@@ -18,7 +18,7 @@ from urllib3.util.timeout import Timeout
 
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
-from ._http1 import ResponseBytes, parsed
+from ._http1 import response_of
 from ._operations import PIECE_BYTES
 from ._sync.exchange import Exchange
 
@@ -112,7 +112,7 @@ class Origin:
             if "stream" in params.get("body", {}):
                 _send(exchange, blocks)
             head = exchange.head()
-            message = parsed(ResponseBytes(exchange, head, self._keep), call.method)
+            message = response_of(exchange, head, call.method, self._keep)
         except BaseException as error:
             self._keep(exchange)
             converted = self._converted(error, target)
@@ -121,7 +121,7 @@ class Origin:
             raise converted from error
         return urllib3.HTTPResponse(
             body=message,
-            headers=urllib3.HTTPHeaderDict(message.msg.items()),
+            headers=urllib3.HTTPHeaderDict(message.headers.raw_items()),
             status=message.status,
             version=20 if head["http_version"] == "h2" else message.version,
             reason=message.reason,
