@@ -61,6 +61,17 @@ extension FileDescriptor {
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
 
+    /// Whether a descriptor is a pipe without a name (pipe(2)). Takes no lock, unlike fstat(2) of some file systems and
+    /// F_GETPIPE_SZ (fcntl(2)).
+    public static func isPipe(_ raw: Int32) -> Bool {
+        let name: StaticString = "pipe:["
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: name.utf8CodeUnitCount) { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            return readlink("/proc/self/fd/\(raw)", start, buffer.count) == buffer.count
+                && memcmp(start, name.utf8Start, buffer.count) == 0
+        }
+    }
+
     /// Whether a character device with this number (makedev(3)) is /dev/null, /dev/zero or /dev/full (null(4),
     /// full(4)), which take bytes without looking at who writes.
     public static func takesBytes(_ device: UInt) -> Bool { [0x103, 0x105, 0x107].contains(device) }

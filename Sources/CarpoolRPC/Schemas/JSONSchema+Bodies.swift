@@ -66,7 +66,12 @@ extension JSONSchema {
                     """
                     A descriptor that came with the line and can be written to: a pipe, a connected stream socket, a terminal or a \
                     file. The body is written to it as it arrives.
-                    """)
+                    """),
+                .optional(
+                    "inline_bytes", .integer(0...32_768),
+                    """
+                    A body of at most so many bytes that arrives at once is in the record instead, and nothing is written.
+                    """, default: "0"),
             ])))
 
     /// One part of a form.

@@ -9,6 +9,9 @@ struct OutputDescriptor {
     /// The user who has passed it.
     let user: UInt32
 
+    /// Whether it is a pipe to write to: no lock has to be waited for to find that.
+    static func isUsableAtOnce(_ raw: Int32) -> Bool { FileDescriptor.isPipe(raw) && FileDescriptor.isWritable(raw) }
+
     /// Inspects a descriptor. May block: for a thread of a ``Worker``.
     func look(_ descriptor: WorkerFile) -> PassedDescriptor {
         var status = stat()

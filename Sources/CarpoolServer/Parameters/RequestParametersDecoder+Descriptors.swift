@@ -53,7 +53,8 @@ extension RequestParametersDecoder {
         let index = json["fd"]?.int ?? 0
         switch try claim(index, path: "params.response_body") {
         case .output(let file, let kind):
-            return DescriptorOutput(PassedOutput(file, kind), loop: scheduler, worker: worker)
+            return DescriptorOutput(
+                PassedOutput(file, kind), inlineBytes: json["inline_bytes"]?.int ?? 0, loop: scheduler, worker: worker)
         case .unusable(let refusal): throw refusal.error(at: index)
         case .file, .stream, .otherSocket, .refused:
             throw .invalidParams(

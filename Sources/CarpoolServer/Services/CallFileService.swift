@@ -123,7 +123,12 @@ final class CallFileService {
             }
         }
         if let index = names.output, let raw = client.resources.descriptors.claim(index) {
-            claimed.output = (index, WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed))
+            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
+            if OutputDescriptor.isUsableAtOnce(raw) {
+                claimed.found.passed[index] = .output(file, .pipe)
+            } else {
+                claimed.output = (index, file)
+            }
         }
         return claimed
     }

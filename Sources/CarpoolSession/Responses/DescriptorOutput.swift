@@ -41,6 +41,8 @@ public final class DescriptorOutput: ReadinessHandler {
     /// The descriptor; `nil` when it is closed.
     private var target: PassedOutput?
     private let kind: PassedOutput.Kind
+    /// A body of at most so many bytes, all of which arrive at once, is kept with the request instead.
+    let inlineBytes: Int
     private let loop: EventLoop
     private let worker: WorkerAccess
     private var memory: WriteMemory?
@@ -60,7 +62,9 @@ public final class DescriptorOutput: ReadinessHandler {
     private static let pollPauseMilliseconds = 10
 
     /// Takes over a descriptor.
-    public init(_ target: PassedOutput, loop: EventLoop, worker: WorkerAccess) {
+    /// - Parameter inlineBytes: a body of at most so many bytes, all of which arrive at once, is kept with the request.
+    public init(_ target: PassedOutput, inlineBytes: Int = 0, loop: EventLoop, worker: WorkerAccess) {
+        self.inlineBytes = inlineBytes
         self.target = target
         kind = target.kind
         self.loop = loop
@@ -72,6 +76,9 @@ public final class DescriptorOutput: ReadinessHandler {
         if let pollTimer { loop.cancel(pollTimer) }
         memory?.change(by: -waitingBytes)
     }
+
+    /// Calls the observer at the end of the turn.
+    func afterTurn(_ observer: any TurnObserver) { loop.afterTurn(observer) }
 
     /// Whether writing may wait for a reader.
     public var mayWait: Bool { kind.isPolled }
@@ -120,6 +127,14 @@ public final class DescriptorOutput: ReadinessHandler {
         if let pollTimer { loop.cancel(pollTimer) }
         isPolling = false
         if !isWriting { finishClosing() }
+    }
+
+    /// Closes the descriptor in the background, if nothing was written.
+    func discard() {
+        guard !isClosed, !isWriting, waitingBytes == 0 else { return close {} }
+        forget()
+        isClosed = true
+        target = nil
     }
 
     private func finishClosing() {

@@ -3,10 +3,13 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// Receives a body for a descriptor of the client. Nothing is written before the status, the validators that need no
-/// body and the retry policies have accepted the response; the body of any other response is kept with the request.
-final class OutputReceiver: ResponseReceiver {
+/// body and the retry policies have accepted the response; the body of any other response is kept with the request. So
+/// is one that is short and complete in the turn of the loop in which it begins, if the client wants that.
+final class OutputReceiver: ResponseReceiver, TurnObserver {
     private enum Sink {
         case undecided
+        /// Kept until the end of the turn, which shows whether it is complete.
+        case held
         case descriptor
         case kept
     }
@@ -15,11 +18,14 @@ final class OutputReceiver: ResponseReceiver {
     private var sink = Sink.undecided
     private var isPaused = false
     private var isFlushed = false
+    private var isComplete = false
+    private weak var request: Request?
     /// Whether bytes were passed to the descriptor: then the attempt is the last one.
     private(set) var isFinal = false
 
     init(_ output: DescriptorOutput, for request: Request) {
         self.output = output
+        self.request = request
         output.onRoom = { [weak self, weak request] in
             guard let self, let request, isPaused else { return }
             isPaused = false
@@ -43,7 +49,8 @@ final class OutputReceiver: ResponseReceiver {
     func request(
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition {
-        if sink == .undecided { sink = request.session.acceptsBeforeBody(request) ? .descriptor : .kept }
+        if sink == .undecided { decide(request) }
+        if sink == .held, request.body.count + Int64(bytes.count) > Int64(output.inlineBytes) { release(request) }
         guard sink == .descriptor else { return try keep(bytes, request) }
         guard !output.isFull else {
             isPaused = true
@@ -54,6 +61,31 @@ final class OutputReceiver: ResponseReceiver {
         request.body.pass(bytes.count)
         output.append(bytes)
         return .accept
+    }
+
+    private func decide(_ request: Request) {
+        guard request.session.acceptsBeforeBody(request) else { return sink = .kept }
+        sink = output.inlineBytes > 0 ? .held : .descriptor
+        if sink == .held { output.afterTurn(self) }
+    }
+
+    func turnDidEnd() {
+        guard let request, sink == .held, !isComplete, request.settlement == nil else { return }
+        release(request)
+    }
+
+    /// Passes on what was held.
+    private func release(_ request: Request) {
+        guard case .memory(let held) = request.body.storage else { return sink = .kept }
+        sink = .descriptor
+        isFinal = true
+        request.body.discard()
+        held.withUnsafeBytes { output.append($0) }
+    }
+
+    func canEnd(_ request: Request) -> Bool {
+        isComplete = true
+        return true
     }
 
     private func keep(_ bytes: UnsafeRawBufferPointer, _ request: Request) throws(SessionError) -> BodyDisposition {
@@ -80,6 +112,11 @@ final class OutputReceiver: ResponseReceiver {
     }
 
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) {
+        if sink != .descriptor, output.inlineBytes > 0 {
+            // The record has the body, so the client does not wait for the end of the descriptor.
+            output.discard()
+            return completion()
+        }
         output.close { [self] in
             if sink == .descriptor { request.body.adopt(written: output.writtenBytes, hash: nil) }
             completion()
@@ -91,6 +128,7 @@ final class OutputReceiver: ResponseReceiver {
     func reset() {
         sink = .undecided
         isPaused = false
+        isComplete = false
     }
 }
 
