@@ -13,7 +13,7 @@ from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
-MEMBERS = {"request", "state", "outcome", "response", "body", "metrics", "attempts", "timeline"}
+MEMBERS = {"request", "state", "outcome", "response", "body", "metrics", "method", "url", "attempts", "timeline"}
 TIMES = ["request_start", "initial_response", "request_completed", "serialization_completed"]
 SPANS = {"latency_us", "request_duration_us", "serialization_duration_us", "total_duration_us"}
 STEPS = ["queued_us", "dns_us", "connect_us", "tls_us", "request_us", "first_byte_us", "end_us"]
@@ -189,7 +189,7 @@ def test_a_record_is_read_as_often_as_wanted_and_by_others(daemon: Daemon, origi
         assert other.call("request.response", request=request) == first
         assert other.call("request.response", request=request, serialize="json")["outcome"]["value"] == [1]
         usual = one.call("request.wait", request=request)
-        assert usual.keys() == first.keys() - {"timeline"}
+        assert usual.keys() == first.keys() - {"method", "url", "timeline"}
         assert "headers" not in usual["attempts"][0]["request"]
         performed = one.call("request.perform", url=origin.url)["request"]
         with pytest.raises(RemoteError) as caught:

@@ -22,13 +22,20 @@ public struct ResponseHead: Sendable {
         isTruncated = false
     }
 
-    private init(truncating head: ResponseHead) {
-        (status, httpVersion, fields, isTruncated) = (head.status, head.httpVersion, FieldBlock(), true)
-        isStored = head.isStored
+    private init(_ head: ResponseHead, with fields: FieldBlock, isTruncated: Bool) {
+        (status, httpVersion, isStored) = (head.status, head.httpVersion, head.isStored)
+        (self.fields, self.isTruncated) = (fields, isTruncated)
     }
 
     /// The same head without its fields, for one that is kept without need for them.
-    public var withoutFields: ResponseHead { ResponseHead(truncating: self) }
+    public var withoutFields: ResponseHead { ResponseHead(self, with: FieldBlock(), isTruncated: true) }
+
+    /// The same head with only the fields of these names, as many as have at most so many bytes; it is truncated if it
+    /// had more of them.
+    public func keeping(_ names: [StaticString], atMost limit: Int) -> ResponseHead {
+        let (kept, isWhole) = fields.keeping(names, atMost: limit)
+        return ResponseHead(self, with: kept, isTruncated: isTruncated || !isWhole)
+    }
 }
 
 /// The fields of a head, stored as one block of bytes: most are only copied to the client, so a `String` is made only
@@ -113,6 +120,20 @@ public struct FieldBlock: Sendable {
                     UnsafeRawBufferPointer(rebasing: all[entry.value]))
             }
         }
+    }
+
+    /// The fields of these names, as many as have at most so many bytes, and whether that is all of them.
+    func keeping(_ names: [StaticString], atMost limit: Int) -> (FieldBlock, isWhole: Bool) {
+        var (kept, isWhole) = (FieldBlock(), true)
+        bytes.withUnsafeBytes { all in
+            for entry in entries {
+                let name = UnsafeRawBufferPointer(rebasing: all[entry.name])
+                guard names.contains(where: { FieldName.matches(name, $0) }) else { continue }
+                let line = UnsafeRawBufferPointer(rebasing: all[entry.name.lowerBound..<entry.value.upperBound])
+                if kept.byteCount &+ line.count > limit || !kept.append(line: line) { isWhole = false }
+            }
+        }
+        return (kept, isWhole)
     }
 
     /// Whether several fields of that name say different things.

@@ -10,7 +10,9 @@ extension RequestMethods {
         or `default`. The settings are those of the first request that would be sent: adapters may change its URL and \
         its fields, and redirects have settings of their own.
         """,
-        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform), result: plan,
+        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform) + [
+            AnyParameter.detail.requestMember
+        ], result: plan,
         errors: [.sessionNotFound] + readingErrors,
         examples: [
             .init(

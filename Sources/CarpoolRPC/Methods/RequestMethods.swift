@@ -44,7 +44,9 @@ enum RequestMethods {
         `key` continues and is kept, so that the call can be repeated while the same daemon runs; keys end with the \
         daemon. Cancelling the call does not cancel the request, which is then kept.
         """,
-        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform), result: .record,
+        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform) + [
+            AnyParameter.detail.requestMember
+        ], result: .record,
         errors: makingErrors,
         isInterruptible: true,
         examples: [
@@ -57,7 +59,7 @@ enum RequestMethods {
     private static let get = Method(
         "request.get", role: .submit, "Returns the current record of a request.",
         "Never waits. The record of a running request has its name and state; the record of a finished one is complete.",
-        params: [.request], result: .record, errors: [.requestNotFound],
+        params: [.request, AnyParameter.detail.requestMember], result: .record, errors: [.requestNotFound],
         examples: [.init("one that is over", params: #"{"request":"${request}"}"#, result: RecordExamples.finished)])
 
     private static let wait = Method(
@@ -69,6 +71,7 @@ enum RequestMethods {
         params: [
             .request,
             .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
+            AnyParameter.detail.requestMember,
         ], result: .record, errors: [.requestNotFound], isInterruptible: true,
         examples: [
             .init(

@@ -134,6 +134,13 @@ extension AnyParameter {
     /// Whether the body is inline or a file.
     public static let responseBody = Parameter<JSON>(
         "response_body", .responseOutput, "Where the body goes.", default: "\"auto\"")
+    /// How much the record has.
+    public static let detail = Parameter<String>(
+        "detail", .choice("short", "standard", "full"),
+        """
+        How much the record has. `short`: no `attempts`, but `method`, `url` and `redirects`. `full`: these, and the fields of all requests and \
+        responses and the timeline too, as `request.response` returns.
+        """, default: "standard")
     /// Whether the body is hashed.
     public static let sha256 = Parameter<Bool>(
         "sha256", .boolean, "Whether the record has the SHA-256 of the body as it is in the record or the file.",

@@ -18,7 +18,13 @@ extension JSONSchema {
             .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
             .optional("body", responseBody, "The response's body, decoded."),
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
-            .optional("attempts", .array(of: attempt), "The attempts to send the request."),
+            .optional("attempts", .array(of: attempt), "The attempts to send the request; not in short records."),
+            .optional("method", .string, "The method of the last attempt; in short and full records only."),
+            .optional("url", .string, "The URL of the last attempt, before redirects; in short and full records only."),
+            .optional(
+                "redirects", .array(of: responseHead),
+                "The responses that the last attempt followed, with the fields `Location` and `Set-Cookie`; in short and full records only."
+            ),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
             .optional("received_bytes", .count, "The received bytes of a running download."),
             .optional("total_bytes", .count, "The size of the whole download, if the origin sends it."),

@@ -9,14 +9,15 @@ extension RequestHandlers {
     func get(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
         if entry.request.isFinished { entry.isRead = true }
-        answer(call, with: entry)
+        answer(call, with: entry, RecordLevel(call))
         return .pending
     }
 
     func wait(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
         guard !entry.request.isFinished else { return try get(call) }
-        return waitForEnd(of: entry, call) { answer(call, with: $0) }
+        let level = RecordLevel(call)
+        return waitForEnd(of: entry, call) { answer(call, with: $0, level) }
     }
 
     /// Returns the whole record; serializers of the call replace the request's values.
@@ -25,7 +26,7 @@ extension RequestHandlers {
         let serializers = try requests.decoder(for: call.client, files: callFiles.noFiles).serializers(
             call.params["serialize"])
         return waitForEnd(of: entry, call) { entry in
-            guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
+            guard !serializers.isEmpty else { return answer(call, with: entry, .full) }
             // The results are kept for this call alone, so they are not computed before its client can read them.
             call.client.answer(
                 call, about: entry,
@@ -40,7 +41,7 @@ extension RequestHandlers {
     }
 
     /// Answers with the record of a request, as soon as the client has room for it.
-    func answer(_ call: Call, with entry: RequestEntry, isFull: Bool = false, subscription: String? = nil) {
+    func answer(_ call: Call, with entry: RequestEntry, _ level: RecordLevel, subscription: String? = nil) {
         let write = {
             requests.lease(entry)
             call.client.answer(
@@ -49,12 +50,12 @@ extension RequestHandlers {
                     requests.lease(entry)
                     if entry.request.isFinished { entry.isRead = true }
                     call.answer { writer in
-                        requests.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
+                        requests.writeRecord(of: entry, for: call.client, level: level, to: &writer)
                         RequestHandlers.add(subscription, to: &writer)
                     }
                 })
         }
-        guard requests.mustSpill(entry, for: call.client, isFull: isFull) else { return write() }
+        guard requests.mustSpill(entry, for: call.client, level: level) else { return write() }
         requests.spill(entry, then: write)
     }
 
@@ -68,9 +69,9 @@ extension RequestHandlers {
             guard call.isWanted else { return }
             entry.isRead = true
             let (record, limit) = (requests.record(of: entry, for: call.client), call.client.recordBytes)
-            call.answer { record.write(entry.request, results: results, isFull: true, atMost: limit, to: &$0) }
+            call.answer { record.write(entry.request, results: results, level: .full, atMost: limit, to: &$0) }
         }
-        guard requests.mustSpill(entry, for: call.client, results: results, isFull: true) else { return write() }
+        guard requests.mustSpill(entry, for: call.client, results: results, level: .full) else { return write() }
         requests.spill(entry, then: write)
     }
 
@@ -91,7 +92,7 @@ extension RequestHandlers {
         let timer = Timer {
             forget()
             // If the request is over, the call gets the full answer.
-            if entry.request.isFinished { body(entry) } else { answer(call, with: entry) }
+            if entry.request.isFinished { body(entry) } else { answer(call, with: entry, .standard) }
         }
         forget = requests.wait(for: entry) {
             loop.cancel(timer)
@@ -183,5 +184,12 @@ extension RequestHandlers {
         }
         if request.isBeingPrepared { return "it is still being created; call again" }
         return request.error?.message ?? "the request is not created before it is resumed"
+    }
+}
+
+extension RecordLevel {
+    /// The level that a call asks for.
+    init(_ call: Call) {
+        self = call.params["detail"]?.string.flatMap(RecordLevel.init(rawValue:)) ?? .standard
     }
 }

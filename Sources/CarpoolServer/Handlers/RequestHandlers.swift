@@ -60,21 +60,21 @@ struct RequestHandlers {
     }
 
     private func perform(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
-        let events = try InlineEvents(call, subscriptions)
+        let (level, events) = (RecordLevel(call), try InlineEvents(call, subscriptions))
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: false)
-            return waitForEnd(ofKeyed: known, call, subscription)
+            return waitForEnd(ofKeyed: known, call, level, subscription)
         }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
         let entry = try requests.make(call, files, isKept: holds || hasKey, isDetached: hasKey)
         let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
-            answer(call, whenHeadersReceived: entry, subscription)
+            answer(call, whenHeadersReceived: entry, level, subscription)
             start(entry.request, call)
             return .pending
         }
-        answer(call, whenFinished: entry, subscription, dismissing: !entry.isKept)
+        answer(call, whenFinished: entry, level, subscription, dismissing: !entry.isKept)
         start(entry.request, call)
         return .pending
     }
@@ -89,11 +89,13 @@ struct RequestHandlers {
     }
 
     /// Answers with the head; `request.wait` returns the rest.
-    private func answer(_ call: Call, whenHeadersReceived entry: RequestEntry, _ subscription: String?) {
+    private func answer(
+        _ call: Call, whenHeadersReceived entry: RequestEntry, _ level: RecordLevel, _ subscription: String?
+    ) {
         entry.request.whenHeadReceived { request in
             requests.lease(entry)
             call.answer { writer in
-                requests.record.write(request, atMost: call.client.recordBytes, to: &writer)
+                requests.record.write(request, level: level, atMost: call.client.recordBytes, to: &writer)
                 RequestHandlers.add(subscription, to: &writer)
             }
         }
@@ -108,16 +110,16 @@ struct RequestHandlers {
     }
 
     private func answer(
-        _ call: Call, whenFinished entry: RequestEntry, _ subscription: String?, dismissing: Bool
+        _ call: Call, whenFinished entry: RequestEntry, _ level: RecordLevel, _ subscription: String?, dismissing: Bool
     ) {
         let completion = entry.request.whenFinished { _ in
-            guard requests.mustSpill(entry, for: call.client) else {
-                return answer(call, entry, subscription, dismissing)
+            guard requests.mustSpill(entry, for: call.client, level: level) else {
+                return answer(call, entry, level, subscription, dismissing)
             }
             requests.spill(entry) {
                 // The record of a cancelled call is kept: it is neither read nor dismissed.
                 guard call.isWanted else { return }
-                answer(call, entry, subscription, dismissing)
+                answer(call, entry, level, subscription, dismissing)
             }
         }
         call.onCancel = {
@@ -128,22 +130,26 @@ struct RequestHandlers {
     }
 
     /// Answers with the record of a request that another call has made under the same key.
-    private func waitForEnd(ofKeyed entry: RequestEntry, _ call: Call, _ subscription: String?) -> Answer {
+    private func waitForEnd(
+        ofKeyed entry: RequestEntry, _ call: Call, _ level: RecordLevel, _ subscription: String?
+    ) -> Answer {
         guard entry.request.isFinished else {
-            call.onCancel = requests.wait(for: entry) { answer(call, with: entry, subscription: subscription) }
+            call.onCancel = requests.wait(for: entry) { answer(call, with: entry, level, subscription: subscription) }
             return .pending
         }
-        answer(call, with: entry, subscription: subscription)
+        answer(call, with: entry, level, subscription: subscription)
         return .pending
     }
 
-    private func answer(_ call: Call, _ entry: RequestEntry, _ subscription: String?, _ dismissing: Bool) {
+    private func answer(
+        _ call: Call, _ entry: RequestEntry, _ level: RecordLevel, _ subscription: String?, _ dismissing: Bool
+    ) {
         requests.lease(entry)
         entry.isRead = true
         let record = requests.record
         let limit = call.client.recordBytes
         call.answer { writer in
-            record.write(entry.request, atMost: limit, to: &writer)
+            record.write(entry.request, level: level, atMost: limit, to: &writer)
             RequestHandlers.add(subscription, to: &writer)
         }
         if dismissing { requests.dismiss(entry, keepingBody: true) }

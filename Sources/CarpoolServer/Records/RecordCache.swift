@@ -9,7 +9,7 @@ struct RecordCache {
         let turn: Int
         let request: Int
         let isForOthers: Bool
-        let isFull: Bool
+        let level: RecordLevel
         let limit: Int
         let status: Status
     }

@@ -40,20 +40,58 @@ extension RecordWriter {
         writer.beginObject()
         writer.member("method", sent.method.rawValue)
         write(url: sent.url.description, detail, to: &writer)
-        if detail.isFull {
+        if detail.level == .full {
             write(request.session.configuration.shown(RecordWriter.sentFields(of: sent)), detail, to: &writer)
         }
         writer.endObject()
     }
 
-    func write(_ attempt: Attempt, of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+    /// All attempts.
+    func writeAttempts(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+        var detail = detail
+        writer.key("attempts")
+        writer.beginArray()
+        // The room for hops is shared by all attempts; the last ones matter most.
+        let first = max(0, request.attempts.count - detail.hops)
+        detail.hops = max(1, detail.hops / max(1, request.attempts.count - first))
+        // By index: a copy of an attempt costs more than what is written of it.
+        for i in first..<request.attempts.count { write(request.attempts[i], of: request, detail, to: &writer) }
+        writer.endArray()
+        if first > 0 { writer.member("truncated", true) }
+    }
+
+    /// The method and the URL of the last attempt, and the responses that redirected it: each with where it came from,
+    /// where it leads and what cookies it sets.
+    func writeRedirects(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+        guard let last = request.attempts.indices.last else { return }
+        if let sent = request.attempts[last].request ?? request.attempts[last].initialRequest {
+            writer.member("method", sent.method.rawValue)
+            write(url: sent.url.description, detail, to: &writer)
+        }
+        let end = request.attempts[last].hops.count - 1
+        guard end > 0 else { return }
+        var detail = detail
+        detail.headerBytes /= end
+        writer.key("redirects")
+        writer.beginArray()
+        for index in max(0, end - detail.hops)..<end {
+            guard let response = request.attempts[last].hops[index].response, 300...399 ~= response.status else {
+                continue
+            }
+            write(response, url: request.attempts[last].hops[index].url.description, detail, to: &writer)
+        }
+        writer.endArray()
+        if end > detail.hops { writer.member("truncated", true) }
+    }
+
+    private func write(_ attempt: Attempt, of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         if let sent = attempt.request {
             write(sent, of: request, detail, to: &writer)
         } else if let initial = attempt.initialRequest {
             write(initial, of: request, detail, to: &writer)
         }
-        if detail.isFull, let response = attempt.response {
+        if detail.level == .full, let response = attempt.response {
             writer.key("response")
             write(response, url: attempt.hops.last?.url.description, detail, to: &writer)
         }

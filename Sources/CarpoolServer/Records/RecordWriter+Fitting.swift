@@ -24,14 +24,15 @@ extension RecordWriter {
     /// Whether the body has to be in a file for the record to fit a line: because it is too large itself, or because of
     /// what is beside it.
     func mustSpill(
-        _ request: Request, maximumEncodedBytes: Int, recordBytes: Int, results: [SerializedResponse]?, isFull: Bool
+        _ request: Request, maximumEncodedBytes: Int, recordBytes: Int, results: [SerializedResponse]?,
+        level: RecordLevel
     ) -> Bool {
         guard request.isFinished, case .memory(let bytes) = request.body.storage, !bytes.isEmpty else { return false }
         if mustSpill(request, maximumEncodedBytes: maximumEncodedBytes) { return true }
-        let isPlain = !isFull && results == nil && request.results.isEmpty && request.error == nil
+        let isPlain = level != .full && results == nil && request.results.isEmpty && request.error == nil
         guard !isPlain || !isSurelyShort(request, bytes.count, recordBytes) else { return false }
         var writer = JSONWriter()
-        return !fits(request, results, isFull: isFull, recordBytes, in: &writer)
+        return !fits(request, results, level, recordBytes, in: &writer)
     }
 
     private func isSurelyShort(_ request: Request, _ bodyBytes: Int, _ limit: Int) -> Bool {

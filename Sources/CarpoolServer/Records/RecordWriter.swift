@@ -24,8 +24,8 @@ struct RecordWriter {
         var valueBytes = Int.max
         /// Whether a body in memory is written; if not, it is marked as gone.
         var hasBody = true
-        /// Whether the fields of the requests, each attempt's response and the timeline are written too.
-        var isFull = false
+        /// Which parts are written.
+        var level = RecordLevel.standard
 
         /// The default.
         static let whole = Detail()
@@ -50,32 +50,33 @@ struct RecordWriter {
     var eventDetail: Detail { .fitting(spool.limits.lineBytes - 1_024) }
 
     /// Writes the record of a request in any state. One that would be longer than the limit is written again without
-    /// its body, which was moved to a file before (``mustSpill(_:maximumEncodedBytes:recordBytes:isFull:)``), with the
-    /// fields that fit, and the beginnings of its URLs. Other results than the request's own are what serializers made
-    /// later.
+    /// its body, which was moved to a file before (``mustSpill(_:maximumEncodedBytes:recordBytes:results:level:)``),
+    /// with the fields that fit, and the beginnings of its URLs. Other results than the request's own are what
+    /// serializers made later.
     func write(
-        _ request: Request, results: [SerializedResponse]? = nil, isFull: Bool = false, atMost limit: Int,
-        to writer: inout JSONWriter
+        _ request: Request, results: [SerializedResponse]? = nil, level: RecordLevel = .standard,
+        atMost limit: Int, to writer: inout JSONWriter
     ) {
         let start = writer.count
-        guard !fits(request, results, isFull: isFull, limit, in: &writer) else { return }
+        guard !fits(request, results, level, limit, in: &writer) else { return }
         writer.rewind(to: start)
         var detail = Detail.fitting(limit)
         detail.hasBody = false
-        detail.isFull = isFull
+        detail.level = level
         // A whole record has the fields of every attempt twice besides: they share the room.
-        if isFull { detail.headerBytes /= 1 &+ 2 &* min(request.attempts.count, detail.hops) }
+        if level == .full { detail.headerBytes /= 1 &+ 2 &* min(request.attempts.count, detail.hops) }
         write(request, failure(of: request, results), results ?? request.results, detail, to: &writer)
     }
 
     /// Writes the whole record; `false` if it is longer than the limit.
     func fits(
-        _ request: Request, _ results: [SerializedResponse]?, isFull: Bool, _ limit: Int, in writer: inout JSONWriter
+        _ request: Request, _ results: [SerializedResponse]?, _ level: RecordLevel, _ limit: Int,
+        in writer: inout JSONWriter
     ) -> Bool {
         let start = writer.count
         writer.reserve(RecordWriter.usualBytes)
         var detail = Detail.whole
-        detail.isFull = isFull
+        detail.level = level
         detail.valueBytes = limit
         write(request, failure(of: request, results), results ?? request.results, detail, to: &writer)
         return writer.count - start <= limit
@@ -90,7 +91,6 @@ struct RecordWriter {
         _ request: Request, _ failure: SessionError?, _ results: [SerializedResponse], _ detail: Detail,
         to writer: inout JSONWriter
     ) {
-        var detail = detail
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
@@ -111,19 +111,12 @@ struct RecordWriter {
         writeBody(request, detail, to: &writer)
         writer.key("metrics")
         writeSummary(request, to: &writer)
-        writer.key("attempts")
-        writer.beginArray()
-        // The room for hops is shared by all attempts; the last ones matter most.
-        let first = max(0, request.attempts.count - detail.hops)
-        detail.hops = max(1, detail.hops / max(1, request.attempts.count - first))
-        // By index: a copy of an attempt costs more than what is written of it.
-        for i in first..<request.attempts.count { write(request.attempts[i], of: request, detail, to: &writer) }
-        writer.endArray()
-        if first > 0 { writer.member("truncated", true) }
+        if detail.level != .standard { writeRedirects(of: request, detail, to: &writer) }
+        if detail.level != .short { writeAttempts(of: request, detail, to: &writer) }
         writeDownload(request, to: &writer)
         writeCacheAndCookies(of: request, detail, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
-        if detail.isFull { write(request.timeline, to: &writer) }
+        if detail.level == .full { write(request.timeline, to: &writer) }
         writer.endObject()
     }
 
@@ -166,7 +159,7 @@ struct RecordWriter {
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
-        var isWhole = !head.isTruncated
+        var isWhole = true
         head.fields.forEach { name, value in
             guard isWhole else { return }
             let before = writer.count
@@ -179,7 +172,7 @@ struct RecordWriter {
             isWhole = false
         }
         writer.endArray()
-        if !isWhole { writer.member("truncated", true) }
+        if !isWhole || head.isTruncated { writer.member("truncated", true) }
         if let url { write(url: url, detail, to: &writer) }
         writer.endObject()
     }

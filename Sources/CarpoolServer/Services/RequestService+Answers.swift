@@ -10,18 +10,18 @@ extension RequestService {
 
     /// Writes the record of a request for a client, once a turn for all calls that ask for the same.
     func writeRecord(
-        of entry: RequestEntry, for client: any Client, isFull: Bool = false, to writer: inout JSONWriter
+        of entry: RequestEntry, for client: any Client, level: RecordLevel = .standard, to writer: inout JSONWriter
     ) {
         let (record, limit) = (record(of: entry, for: client), client.recordBytes)
         guard entry.isAwaitedByMany else {
-            return record.write(entry.request, isFull: isFull, atMost: limit, to: &writer)
+            return record.write(entry.request, level: level, atMost: limit, to: &writer)
         }
         let key = RecordCache.Key(
-            turn: loop.turns, request: entry.sequence, isForOthers: record.disclosure != nil, isFull: isFull,
+            turn: loop.turns, request: entry.sequence, isForOthers: record.disclosure != nil, level: level,
             limit: limit, status: RecordCache.Status(entry.request, spool.body(of: entry.request.id)))
         if let text = recordCache[key] { return writer.raw(text) }
         let start = writer.count
-        record.write(entry.request, isFull: isFull, atMost: limit, to: &writer)
+        record.write(entry.request, level: level, atMost: limit, to: &writer)
         writer.withBytes { recordCache.keep(UnsafeRawBufferPointer(rebasing: $0[start...]), for: key) }
     }
 }

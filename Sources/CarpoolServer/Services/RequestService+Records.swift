@@ -5,11 +5,12 @@ internal import CarpoolSystem
 extension RequestService {
     /// Whether the body of a request has to be moved to a file before its record can be written for a client.
     func mustSpill(
-        _ entry: RequestEntry, for client: any Client, results: [SerializedResponse]? = nil, isFull: Bool = false
+        _ entry: RequestEntry, for client: any Client, results: [SerializedResponse]? = nil,
+        level: RecordLevel = .standard
     ) -> Bool {
         record.mustSpill(
             entry.request, maximumEncodedBytes: client.inlineBodyBytes, recordBytes: client.recordBytes,
-            results: results, isFull: isFull)
+            results: results, level: level)
     }
 
     /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: the client

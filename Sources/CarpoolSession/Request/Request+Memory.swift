@@ -40,13 +40,19 @@ extension Request {
     /// The limit in bytes for the attempts of a request that is retried; URLs take most of it.
     static let maximumAttemptBytes = 4_194_304
 
-    /// Releases the fields of a response that was followed by another hop.
+    /// The fields of a redirect that are kept: where it leads, and what it sets.
+    private static let redirectFields: [StaticString] = ["location", "set-cookie"]
+    /// The limit in bytes for those of one redirect: twice a usual cookie.
+    private static let redirectFieldBytes = 8_192
+
+    /// Releases the fields of a response that was followed by another hop, but for those of redirects.
     func releaseLastHopFields() {
         let attempt = attempts.count - 1
         guard attempt >= 0 else { return }
         let hop = attempts[attempt].hops.count - 1
         guard hop >= 0, let response = attempts[attempt].hops[hop].response else { return }
-        attempts[attempt].hops[hop].response = response.withoutFields
+        attempts[attempt].hops[hop].response = response.keeping(
+            Request.redirectFields, atMost: Request.redirectFieldBytes)
     }
 
     /// Releases the bytes that the last attempt sent: a retry makes them again. Files and sources stay, because other
@@ -111,7 +117,7 @@ extension Attempt {
             bytes &+= Attempt.baseHopBytes &+ hops[index].url.memoryBytes
             bytes &+= hops[index].fields?.cookie?.value.utf8.count ?? 0
         }
-        // Only the last hop still has its fields.
+        for hop in hops.dropLast() { bytes &+= hop.response?.fields.memoryBytes ?? 0 }
         if let response { bytes &+= response.fields.memoryBytes }
         // The texts belong to the session and to the call, except for what an adapter adds; the list belongs to the
         // attempt.
