@@ -21,6 +21,14 @@ def _client() -> Client:
     return _made["client"]
 
 
+def replace_client(client: Client | None) -> Client | None:
+    """Replace the client of the functions, without one by the next that is made; return the one before."""
+    before = _made.pop("client", None)
+    if client is not None:
+        _made["client"] = client
+    return before
+
+
 class _Functions(Verbs):
     def _request(self, method: str, url: str, options: RequestOptions) -> Response:
         return _client().request(method, url, **options)

@@ -39,7 +39,7 @@ MAX_POLL_MS: Final = 60_000
 
 
 # The statuses that a retry policy retries by default.
-_RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
+RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 def request_params(
@@ -286,7 +286,7 @@ def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:
         return False
     statuses = retry.get("statuses") if isinstance(retry, Mapping) else None
     # Another status was refused by the validators of the session.
-    return response.status_code in (_RETRIED if statuses is None else statuses)
+    return response.status_code in (RETRIED if statuses is None else statuses)
 
 
 def destination(path: str | os.PathLike[str]) -> dict[str, Any]:

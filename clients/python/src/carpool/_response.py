@@ -123,7 +123,7 @@ class Response:
     @property
     def encoding(self) -> str:
         """The encoding of `text`: the charset of Content-Type, or UTF-8. It can be set."""
-        return self._encoding or _charset(self.headers.get("content-type", ""))
+        return self._encoding or charset(self.headers.get("content-type", "")) or "utf-8"
 
     @encoding.setter
     def encoding(self, name: str | None) -> None:
@@ -270,7 +270,8 @@ class Response:
             raise _names.missing("Response", name, type(self))
 
 
-def _charset(content_type: str) -> str:
+def charset(content_type: str) -> str | None:
+    """Return the charset of a Content-Type; None if it has none that is known."""
     for part in content_type.split(";")[1:]:
         name, _, value = part.partition("=")
         if name.strip().lower() == "charset":
@@ -278,7 +279,7 @@ def _charset(content_type: str) -> str:
                 return codecs.lookup(value.strip().strip("\"'")).name
             except LookupError:
                 break
-    return "utf-8"
+    return None
 
 
 def reason_phrase(status: int) -> str:

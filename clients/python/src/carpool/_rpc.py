@@ -97,9 +97,9 @@ class RPCConnection:
             raise ValueError(f"the answer has {len(data)} bytes, more than {MAX_ANSWER_BYTES}; return a smaller value")
         return data
 
-    def send_error(self, question: Question, code: int, message: str) -> bytes:
+    def send_error(self, question: Question, code: int, message: str, data: dict[str, Any] | None = None) -> bytes:
         """Return the bytes of an error answer to a call of the daemon."""
-        failure = {"code": code, "message": message}
+        failure = {"code": code, "message": message} | ({} if data is None else {"data": data})
         return (_encode({"jsonrpc": "2.0", "id": question.id, "error": failure}) + "\n").encode()
 
     def receive_data(self, data: bytes) -> None:

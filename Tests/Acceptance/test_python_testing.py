@@ -1,0 +1,330 @@
+"""The fake daemon of `carpool.testing` sends what the real one sends for the same exchange."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from carpool.httpx import CarpoolTransport
+from carpool.requests import CarpoolAdapter
+from carpool.testing import FakeDaemon, Reply, Request
+from origins.scripted import Exchange, ScriptedOrigin, statuses
+
+httpx = importlib.import_module("httpx")
+requests = importlib.import_module("requests")
+
+LARGE = bytes(range(256)) * 800
+REPLIES: dict[str, tuple[int, bytes, list[tuple[str, str]]]] = {
+    "/json": (200, b'{"a":[1,"\xc3\xa9"]}', [("Content-Type", "application/json"), ("Set-Cookie", "sid=1")]),
+    "/binary": (200, b"\xff\xfe", []),
+    "/empty": (204, b"", []),
+    "/large": (200, LARGE, [("Content-Type", "application/octet-stream")]),
+    "/text": (200, b"x" * 45_000, [("Content-Type", "text/plain")]),
+    "/quotes": (200, b'"' * 40_000, [("Content-Type", "text/plain")]),
+    "/missing": (404, b"none", [("Content-Type", "text/plain")]),
+    "/old": (302, b"", [("Location", "/new?a=b")]),
+    "/see": (303, b"", [("Location", "/echo")]),
+    "/new": (200, b"new", []),
+    "/loop": (301, b"", [("Location", "/loop")]),
+    "/stay": (302, b"", []),
+}
+DEAD = "http://127.0.0.1:1/"
+
+
+def serve(origin: ScriptedOrigin) -> str:
+    """Serve the replies; return the origin's URL."""
+
+    def handler(status: int, body: bytes, headers: list[tuple[str, str]]) -> Callable[[Exchange], None]:
+        return lambda exchange: exchange.reply(status, body, headers)
+
+    for path, reply in REPLIES.items():
+        origin.on(path, handler(*reply))
+    origin.on("/busy", statuses(503, 503, 200, body=b"free"))
+    origin.on("/echo", lambda exchange: exchange.reply(200, exchange.request.method.encode() + exchange.request.body))
+
+    def broken(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+        exchange.close()
+
+    origin.on("/broken", broken)
+    return origin.url
+
+
+def mock(fake: FakeDaemon, url: str) -> None:
+    """Make the same replies of routes."""
+    for path, (status, body, headers) in REPLIES.items():
+        fake.route("*", url + path, status_code=status, content=body, headers=headers)
+    fake.route("*", f"{url}/busy", [*[Reply(503, content=b"free")] * 2, Reply(content=b"free")])
+
+    def echo(request: Request) -> Reply:
+        return Reply(content=request.method.encode() + request.content)
+
+    fake.route("*", f"{url}/echo", echo)
+    broken = {"Content-Length": "10"}
+    name = "session_task_failed.network_connection_lost"
+    fake.route("*", f"{url}/broken", headers=broken, content=b"first", error=name)
+    fake.route("*", DEAD, error="session_task_failed.cannot_connect_to_host")
+
+
+# Members that depend on the network, the version of libcurl or the machine.
+FREE = {
+    "reachability",
+    "curl",
+    "errno",
+    "url_error_code",
+    "hint",
+    "new_connection",
+    "message",
+    "path",
+    "expected",
+    "detail",
+}
+# Members whose values are the same, and not only their types.
+EXACT = {
+    "state", "name", "text", "base64", "error", "method", "status", "size_bytes", "code", "attempts", "redirects", "ok",
+    "changed", "reused", "held", "fd", "eof", "retryable", "value", "none", "sha256", "finished", "tags",
+    "offset_bytes",
+}  # fmt: skip
+
+
+def form(value: Any, place: str = "") -> dict[str, Any]:
+    """Return the members of a record with their types; states, names of errors, bodies and numbers as they are."""
+    name = place.rpartition(".")[2]
+    if isinstance(value, dict) and value:
+        members = [form(member, f"{place}.{key}") for key, member in value.items() if key not in FREE]
+        return {path: member for found in members for path, member in found.items()}
+    if isinstance(value, list) and value and name != "headers":
+        members = [form(element, f"{place}.{number}") for number, element in enumerate(value)]
+        return {path: member for found in members for path, member in found.items()}
+    if name in EXACT and value is not None:
+        return {place: value}
+    return {place: type(value).__name__}
+
+
+def perform(path: str, **params: Any) -> Callable[[carpool.Client, str], Any]:
+    return lambda client, url: [client.call("request.perform", **{**params, "url": url + path})]
+
+
+def dead(client: carpool.Client, _: str) -> Any:
+    return [client.call("request.perform", url=DEAD)]
+
+
+def invalid(client: carpool.Client, _: str) -> Any:
+    return [client.call("request.perform", url="nope")]
+
+
+def submitted(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.submit", url=f"{url}/json", method="POST", body={"text": "a"})
+    name = {"request": made["request"]}
+    found = [made, client.call("request.wait", **name), client.call("request.get", **name)]
+    for serializer in ("json", "string", "data", "none"):
+        found.append(client.call("request.response", serialize=serializer, **name))
+    for method in ("request.resume", "request.cancel", "body.release", "request.dismiss"):
+        found.append(client.call(method, **name))
+    return found
+
+
+def manual(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.submit", url=f"{url}/json", start="manual", tags={"a": "b"})
+    name = {"request": made["request"]}
+    found = [made, client.call("request.wait", timeout_ms=0, **name), client.call("request.list")]
+    found += [client.call("request.resume", **name), client.call("request.wait", **name)]
+    return [*found, client.call("request.dismiss", **name)]
+
+
+def cancelled(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.submit", url=f"{url}/json", start="manual")
+    name = {"request": made["request"]}
+    found = [client.call("request.cancel", **name), client.call("request.cancel", **name)]
+    return [*found, client.call("request.wait", **name), client.call("request.get", **name)]
+
+
+def held(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.perform", url=f"{url}/json", hold_for_headers=True)
+    name = {"request": made["request"]}
+    found = [made, client.call("request.wait", timeout_ms=0, **name), client.call("request.resume", **name)]
+    return [*found, client.call("request.wait", **name)]
+
+
+def held_and_cancelled(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.perform", url=f"{url}/large", hold_for_headers=True)
+    name = {"request": made["request"]}
+    return [client.call("request.cancel", **name), client.call("request.wait", **name)]
+
+
+def pieces(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.submit", url=f"{url}/echo", method="PUT", body={"stream": True})
+    name = {"request": made["request"]}
+    found = [client.call("body.put", base64="YWI=", **name), client.call("body.put", text="c", end=True, **name)]
+    return [*found, client.call("request.wait", **name)]
+
+
+def read(client: carpool.Client, url: str) -> Any:
+    made = client.call("request.perform", url=f"{url}/large")
+    name = {"request": made["request"]}
+    found = [made, client.call("body.read", **name), client.call("body.read", offset=204_000, **name)]
+    assert Path(made["body"]["file"]).read_bytes() == LARGE
+    found.append(client.call("body.release", **name))
+    assert not Path(made["body"]["file"]).exists()
+    return found
+
+
+def stream(path: str, **options: Any) -> Callable[[carpool.Client, str], Any]:
+    def scenario(client: carpool.Client, url: str) -> Any:
+        with client.stream("GET", url + path, **options) as opened:
+            found = [opened.head.record]
+            with contextlib.suppress(carpool.TransferError):
+                found.append({"text": str(len(opened.read()))})
+            found.append(client.call("request.get", request=opened.request_id))
+        return found
+
+    return scenario
+
+
+def downloaded(client: carpool.Client, url: str) -> Any:
+    place = Path(os.environ["CARPOOL_TEST_FOLDER"], "file")
+    found = [client.download(f"{url}/large", place, sha256=True).record]
+    assert place.read_bytes() == LARGE
+    with pytest.raises(carpool.ValidationError) as refused:
+        client.download(f"{url}/missing", place, validate=True)
+    assert place.read_bytes() == LARGE
+    return [*found, refused.value.record]
+
+
+def session(client: carpool.Client, url: str) -> Any:
+    found = [client.call("session.create", name="s", configuration={"redirect": "do_not_follow", "validate": True})]
+    found.append(client.call("session.create", name="s", configuration={"redirect": "do_not_follow", "validate": True}))
+    found.append(client.call("request.perform", url=f"{url}/old", session="s"))
+    found.append(refusal(client, "session.create", name="s", configuration={}))
+    return [*found, client.call("session.invalidate", session="s")]
+
+
+def refusal(client: carpool.Client, method: str, **params: Any) -> Any:
+    with pytest.raises(carpool.RPCError) as refused:
+        client.call(method, **params)
+    return {"code": refused.value.code, **refused.value.data, "type": type(refused.value).__name__}
+
+
+def refusals(client: carpool.Client, url: str) -> Any:
+    return [
+        refusal(client, "none.such"),
+        refusal(client, "request.perform"),
+        refusal(client, "request.perform", url=5),
+        refusal(client, "request.perform", url=url, session="none"),
+        *(
+            refusal(client, f"request.{method}", request="r_none")
+            for method in ("wait", "get", "cancel", "resume", "dismiss", "read", "response")
+        ),
+        refusal(client, "body.read", request="r_none"),
+        refusal(client, "session.invalidate", session="none"),
+    ]
+
+
+def hello(client: carpool.Client, _: str) -> Any:
+    answer = client.call("client.hello", name="test")
+    return [{**answer, "capabilities": {}, "limits": {}}, client.call("daemon.ping")]
+
+
+RETRY = [{"retry_policy": {"scale_ms": 1, "without_validation": True}}]
+SCENARIOS: dict[str, Callable[[carpool.Client, str], Any]] = {
+    **{f"get {path}": perform(path) for path in REPLIES},
+    "head": perform("/json", method="HEAD"),
+    "post": perform("/echo", method="POST", body={"json": {"a": 1}}),
+    "post a redirect": perform("/see", method="POST", body={"text": "a"}),
+    "post a moved one": perform("/old", method="POST", body={"text": "a"}),
+    "not followed": perform("/old", redirect="do_not_follow"),
+    "user": perform("/json?token=a#part"),
+    "in a file": perform("/json", response_body="file"),
+    "hash": perform("/json", sha256=True),
+    "as json": perform("/json", serialize="json"),
+    "as data": perform("/binary", serialize="data"),
+    "not json": perform("/missing", serialize="json"),
+    "not text": perform("/binary", serialize="string"),
+    "refused status": perform("/missing", validate=True),
+    "refused type": perform("/missing", validate=[{"content_type": ["application/json", "image/*"]}]),
+    "missing type": perform("/binary", validate=[{"content_type": ["application/json"]}]),
+    "accepted": perform("/json", validate=[{"status": [200]}, {"content_type": ["application/*"]}]),
+    "retried": perform("/busy", interceptor=RETRY),
+    "retried in vain": perform("/busy", interceptor=[{"retry_policy": {**RETRY[0]["retry_policy"], "limit": 1}}]),
+    "retried after validation": perform("/busy", validate=True, interceptor=[{"retry_policy": {"scale_ms": 1}}]),
+    "not retried": perform("/busy", method="POST", interceptor=RETRY),
+    "broken": perform("/broken"),
+    "dead": dead,
+    "invalid": invalid,
+    "submitted": submitted,
+    "manual": manual,
+    "cancelled": cancelled,
+    "held": held,
+    "held and cancelled": held_and_cancelled,
+    "pieces": pieces,
+    "read": read,
+    "stream": stream("/large"),
+    "empty stream": stream("/empty"),
+    "broken stream": stream("/broken"),
+    "downloaded": downloaded,
+    "session": session,
+    "refusals": refusals,
+    "hello": hello,
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_fake_sends_what_the_daemon_sends(
+    client: carpool.Client,
+    origin: ScriptedOrigin,
+    scenario: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CARPOOL_TEST_FOLDER", str(folder))
+    url = serve(origin)
+    with FakeDaemon() as fake, carpool.Client(fake.socket) as faked:
+        mock(fake, url)
+        found = SCENARIOS[scenario](faked, url)
+    fake_form, real_form = form(found), form(SCENARIOS[scenario](client, url))
+    differing = {
+        place: (fake_form.get(place, "absent"), real_form.get(place, "absent"))
+        for place in fake_form | real_form
+        if fake_form.get(place, "absent") != real_form.get(place, "absent")
+    }
+    assert differing == {}, "of the fake, and of the daemon"
+    assert real_form
+
+
+@pytest.mark.parametrize("path", ["/json", "/large", "/empty", "/missing", "/old"])
+def test_the_adapters_use_the_fake(path: str) -> None:
+    """They read bodies with request.read, and have sessions of their own."""
+    url = "http://fake.example"
+    with FakeDaemon() as fake, requests.Session() as session, httpx.Client(transport=CarpoolTransport()) as client:
+        mock(fake, url)
+        session.mount("http://", CarpoolAdapter())
+        status, body, _ = REPLIES["/new" if path == "/old" else path]
+        response = session.get(url + path)
+        assert (response.status_code, response.content) == (status, body)
+        response = client.get(url + path, follow_redirects=True)
+        assert (response.status_code, response.content) == (status, body)
+        response = session.post(f"{url}/echo", data=b"abc", allow_redirects=False)
+        assert response.content == b"POSTabc"
+        with pytest.raises(requests.ConnectionError):
+            session.get(DEAD)
+        with pytest.raises(httpx.ConnectError):
+            client.get(DEAD)
+
+
+def test_the_log_has_the_requests_of_a_fake(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "carpool")
+    with FakeDaemon() as fake, carpool.Client() as client:
+        mock(fake, "https://h.example")
+        client.get("https://h.example/json")
+        client.get("https://h.example/json")
+    assert [record.getMessage() for record in caplog.records] == [
+        "GET https://h.example/json 200 (14 bytes in 1.0 ms, new connection)",
+        "GET https://h.example/json 200 (14 bytes in 1.0 ms, reused connection)",
+    ]

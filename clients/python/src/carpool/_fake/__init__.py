@@ -1,0 +1,1 @@
+"""The fake daemon of `carpool.testing`."""

@@ -1,0 +1,283 @@
+"""One request of a fake daemon: from its parameters to its record."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from .._models import Headers
+from . import checks, contents, records, serializing
+from .records import Attempt, Hop
+from .routes import NO_ROUTE, Reply, Request, no_route
+
+if TYPE_CHECKING:
+    from .daemon import FakeDaemon
+
+# The maximum number of redirects of a request, as in the daemon.
+MAX_REDIRECTS: Final = 16
+_FAILED: Final = "session_task_failed."
+_CANCELLED: Final = ("explicitly_cancelled", "the request was cancelled")
+
+
+class Running:
+    """A request: `perform` makes its attempts, and `complete` its record, at once or when its body was read."""
+
+    def __init__(self, fake: FakeDaemon, name: str, params: dict[str, Any]) -> None:
+        checks.check(params)
+        self.name = name
+        self.params = params
+        self.state = "initialized" if params.get("start") == "manual" else "resumed"
+        self.is_held = False
+        self.is_streamed = (params.get("body") or {}).get("stream") is True
+        self.descriptor: int | None = None
+        self.record: dict[str, Any] | None = None
+        self.content = b""
+        self._fake = fake
+        self._start = records.now()
+        self._attempts: list[Attempt] = []
+        self._received = bytearray()
+        self._taken = 0
+        try:
+            self._body = b"" if self.is_streamed else contents.body_bytes(params.get("body"))
+        except ValueError as error:
+            raise checks.not_done("params.body", str(error)) from None
+        except OSError as error:
+            path = str(error.filename)
+            raise records.errors(1301, "file.cannot_open", f"cannot open {path}", path=path) from None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the record is complete."""
+        return self.record is not None
+
+    def entry(self) -> dict[str, Any]:
+        """Return what is known of a request that is not over."""
+        made: dict[str, Any] = {"request": self.name, "state": self.state, "finished": False}
+        if self._attempts and self._attempts[-1].hops and (head := self._attempts[-1].hops[-1].head):
+            made |= {"held": True} if self.is_held else {}
+            made["response"] = head
+        return made
+
+    def listed(self) -> dict[str, Any]:
+        """Return the entry of a list."""
+        tags = {"tags": self.params["tags"]} if self.params.get("tags") else {}
+        return {
+            "request": self.name,
+            "state": self.state,
+            "finished": self.is_over,
+            "session": self.params.get("session", "default"),
+            "client": "python",
+            "method": self.method,
+            "url": self.params["url"],
+            "created": self._start,
+            **tags,
+        }
+
+    @property
+    def method(self) -> str:
+        """The method of the first hop."""
+        kind = self.params.get("kind")
+        return str(self.params.get("method") or ("POST" if kind == "upload" else "GET"))
+
+    def put(self, piece: bytes) -> int:
+        """Add a piece of the body; return the length of all pieces."""
+        self._received += piece
+        return len(self._received)
+
+    def take(self, most: int) -> bytes:
+        """Return the next bytes of the response's body."""
+        piece = self.content[self._taken : self._taken + most]
+        self._taken += len(piece)
+        return piece
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all bytes were taken."""
+        return self._taken >= len(self.content)
+
+    def end_body(self) -> None:
+        """End the body that came in pieces."""
+        self._body, self.is_streamed = bytes(self._received), False
+
+    def perform(self) -> None:
+        """Make the attempts; complete the request, unless its body waits."""
+        parts = urlsplit(self.params["url"])
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            message = f"not an absolute http or https URL: {self.params['url']}"
+            error = records.failure("invalid_url", message, details={"url": self.params["url"]})
+            self._attempts = [Attempt([], error)]
+            self._finish(error)
+            return
+        while True:
+            attempt = Attempt()
+            self._attempts.append(attempt)
+            self._follow(attempt)
+            hop = attempt.hops[-1]
+            attempt.error = attempt.error or self._error(hop)
+            if attempt.error is None or not checks.is_retried(self.params, hop, attempt.error, len(self._attempts)):
+                break
+        if self.params.get("hold_for_headers") and hop.reply.has_head and self.state == "resumed":
+            with self._fake.changed:
+                self.is_held = True
+                self._fake.changed.notify_all()
+            return
+        self.complete()
+
+    def _error(self, hop: Hop) -> dict[str, Any] | None:
+        name = hop.reply.error
+        if name is not None:
+            message = no_route(hop.request.method, hop.request.url, self._fake.routes) if name == NO_ROUTE else name
+            return records.failure(name, message)
+        return checks.validated(self.params, hop) or checks.refused_by_retry(self.params, hop)
+
+    def _follow(self, attempt: Attempt) -> None:
+        """Make the hops of an attempt."""
+        method, url, body = self.method, urldefrag(self.params["url"]).url, self._body
+        while True:
+            hop = self._hop(method, url, body)
+            attempt.hops.append(hop)
+            place = checks.redirect(self.params, hop)
+            if place is None:
+                return
+            if len(attempt.hops) > MAX_REDIRECTS:
+                message = f"more than {MAX_REDIRECTS} redirects"
+                limit = {"limit": MAX_REDIRECTS}
+                attempt.error = records.failure(f"{_FAILED}http_too_many_redirects", message, details=limit)
+                return
+            body = b"" if place[0] != method else body
+            method, url = place[0], urljoin(url, place[1])
+
+    def _hop(self, method: str, url: str, body: bytes) -> Hop:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        url = parts._replace(netloc=host).geturl()
+        url = url if parts.path else f"{parts.scheme}://{host}/" + (f"?{parts.query}" if parts.query else "")
+        request = Request(method, url, Headers(self._headers(parts.username, parts.password, body)), body, self.params)
+        answer = self._fake.answer(request)
+        reply = answer if isinstance(answer, Reply) else self._called(answer, request)
+        number, is_reused = self._fake.connection_to(f"{parts.scheme}://{host}")
+        return Hop(request, reply, number, is_reused)
+
+    def _called(self, function: Callable[[Request], Any], request: Request) -> Reply:
+        reply = function(request)
+        if not isinstance(reply, Reply):
+            raise TypeError(f"the function of a route returned {type(reply).__name__}, expected a Reply")
+        return reply
+
+    def _headers(self, user: str | None, password: str | None, body: bytes) -> list[list[str]]:
+        fields = [list(pair) for pair in self.params["headers"]]
+        names = {name.lower() for name, _ in fields}
+        kind = contents.content_type(self.params.get("body"))
+        if body and kind and "content-type" not in names:
+            fields.append(["Content-Type", kind])
+        credential = self.params.get("credential") or {}
+        if credential.get("preemptive"):
+            user, password = credential["username"], credential["password"]
+        if user is not None and "authorization" not in names:
+            fields.append(["Authorization", "Basic " + base64.b64encode(f"{user}:{password or ''}".encode()).decode()])
+        return fields
+
+    def complete(self) -> None:
+        """Deliver the body, and make the record. A body for a descriptor is written by a thread."""
+        hop = self._attempts[-1].hops[-1]
+        self.content = hop.body if hop.reply.has_head else b""
+        is_refused = self._attempts[-1].error is not None and hop.reply.error is None
+        if self.descriptor is not None and not is_refused:
+            threading.Thread(target=self._write, name="carpool-fake-body", daemon=True).start()
+            return
+        self._finish(self._attempts[-1].error, self._placed())
+
+    def _write(self) -> None:
+        descriptor, self.descriptor = self.descriptor, None
+        assert descriptor is not None  # noqa: S101, for the type checker
+        written = self._fake.write_body(descriptor, self.content)
+        error = self._attempts[-1].error
+        if error is None and written < len(self.content):
+            error = records.failure("response_output_closed", "the reader of the body has closed its end")
+        self._finish(error, {"fd": True, "size_bytes": written} if written else None)
+
+    def _placed(self) -> dict[str, Any]:
+        """Return the body of the record, in a file if it is large or a download."""
+        error, kind = self._attempts[-1].error, self.params.get("response_body")
+        place = self.params.get("destination") or {}
+        if self.params.get("kind") == "download" and error is None:
+            name = Path(urlsplit(self.params["url"]).path).name or self.name
+            path = place.get("path") or Path(place.get("directory", self._fake.folder), name)
+            return self._in_file(str(path))
+        body = None if kind == "file" else records.inline(self.content)
+        if body is not None:
+            return body
+        made = self._in_file(os.path.join(self._fake.folder, self.name))  # noqa: PTH118, as above
+        return {"file": made["file"], "expires": records.now(), "size_bytes": made["size_bytes"]}
+
+    def _in_file(self, path: str) -> dict[str, Any]:
+        Path(f"{path}.part").write_bytes(self.content)
+        Path(f"{path}.part").replace(path)
+        return {"file": path, "size_bytes": len(self.content)}
+
+    def cancel(self) -> bool:
+        """End the request; return whether that changed anything."""
+        if self.is_over:
+            return False
+        error = records.failure(*_CANCELLED)
+        if self._attempts:
+            self._attempts[-1].error = error
+        self.state = "cancelled"
+        self._finish(error)
+        return True
+
+    def fail(self, reason: str) -> None:
+        """Fail the request because a function of a route has failed."""
+        self._finish(records.failure("testing.route_failed", reason))
+
+    def _finish(self, error: dict[str, Any] | None, body: dict[str, Any] | None = None) -> None:
+        body = body or {"none": True, "size_bytes": 0}
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+        if error is None:
+            outcome = self._serialized(self.params.get("serialize"))
+            if not outcome["ok"]:
+                self._attempts[-1].error = outcome["error"]
+        else:
+            outcome = {"ok": False, "error": error}
+        if self.params.get("sha256") and error is None:
+            body["sha256"] = hashlib.sha256(self.content).hexdigest()
+        attempts = self._attempts
+        with self._fake.changed:
+            if self.record is not None:
+                return
+            self.state = "cancelled" if self.state == "cancelled" else "finished"
+            self.record = {
+                "request": self.name,
+                "state": self.state,
+                "outcome": outcome,
+                "response": attempts[-1].hops[-1].head if attempts and attempts[-1].hops else None,
+                "body": body,
+                "metrics": records.metrics(attempts),
+                "attempts": [attempt.record(is_full=False) for attempt in attempts],
+            }
+            self._fake.changed.notify_all()
+
+    def full_record(self, serializer: Any) -> dict[str, Any]:
+        """Return the record with header fields and times, and the body serialized again."""
+        record = {**(self.record or {})}
+        if serializer and record["outcome"]["ok"]:
+            record["outcome"] = self._serialized(serializer)
+        record["attempts"] = [attempt.record(is_full=True) for attempt in self._attempts]
+        return {**record, "timeline": records.timeline(self._start)}
+
+    def _serialized(self, kind: str | None) -> dict[str, Any]:
+        """Return the outcome with the value of the body, or the error."""
+        if kind in {None, "none"}:
+            return {"ok": True}
+        try:
+            return {"ok": True, "value": serializing.value(str(kind), self._attempts[-1].hops[-1])}
+        except serializing.SerializingError as error:
+            return {"ok": False, "error": error.error}
