@@ -106,6 +106,26 @@ def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedO
     assert closed.wait(PATIENCE_SECONDS)
 
 
+def test_a_request_with_eight_tags_has_no_room_for_the_one_of_a_cancelled_call(
+    daemon: Daemon, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/held")
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            tags = [{f"t{number}": "x" for number in range(count)} for count in (7, 8)]
+            tasks = [asyncio.create_task(client.get(f"{origin.url}/held", tags=each)) for each in tags]
+            await asyncio.to_thread(origin.received, 2)
+            await ends(*tasks)
+            await asyncio.to_thread(eventually, lambda: daemon.stats()["requests"]["active"] == 1)
+            (entry,) = (await client.call("request.list", state="resumed"))["requests"]
+            assert entry["tags"] == tags[1], "the one with seven is cancelled"
+            gate.set()
+            assert (await client.wait(entry["request"], timeout=PATIENCE_SECONDS)).text == "released"
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("options", [{"on_disconnect": "detach"}, {"key": "k"}])
 def test_a_detached_request_continues(daemon: Daemon, origin: ScriptedOrigin, options: dict[str, Any]) -> None:
     gate = origin.hold("/held")

@@ -178,6 +178,33 @@ def test_a_time_limit_ends_the_reading_of_a_stream_of_a_stopped_daemon(
                     stopped()
 
 
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_the_reader_of_a_silent_stream_asks_whether_the_daemon_runs(
+    daemon: Daemon, origin: ScriptedOrigin, pinged: PingHook, monkeypatch: pytest.MonkeyPatch, *, is_asynchronous: bool
+) -> None:
+    """The server sends the rest when the client has asked for the second time."""
+    monkeypatch.setattr(_waiting, "SILENCE_SECONDS", 0.2)
+    pings: list[None] = []
+    pinged(lambda: pings.append(None))
+
+    def begin(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst")
+        eventually(lambda: len(pings) >= 2)
+        exchange.send(b"rest")
+
+    url = origin.on("/begun", begin)
+
+    async def read() -> bytes:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
+            return await stream.read()
+
+    if is_asynchronous:
+        assert asyncio.run(asyncio.wait_for(read(), PATIENCE_SECONDS)) == b"firstrest"
+    else:
+        with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
+            assert stream.read() == b"firstrest"
+
+
 def test_a_message_that_a_stopped_daemon_does_not_read_ends_too(
     daemon: Daemon, stopped: Callable[[], None], client: carpool.Client, origin: ScriptedOrigin
 ) -> None:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
+import sys
+import termios
 from typing import Any
 
 import carpool
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
+
+# fcntl has no name for it before Python 3.10.
+GET_PIPE_SIZE = 1032
+
+
+def waiting(descriptor: int) -> int:
+    """How many bytes wait in a pipe."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def events_of(exchange: Exchange, pieces: list[bytes], kind: str = "text/event-stream") -> None:
@@ -171,6 +182,44 @@ def test_credit_is_a_number_of_bytes(
             with carpool.Client(daemon.socket) as client, client.stream("GET", origin.url, credit_bytes=value):
                 pass
     assert origin.requests == []
+
+
+@pytest.mark.parametrize(("given", "size"), [(1_000, 4_096), (65_536, 65_536), (262_144, 262_144)])
+def test_credit_is_the_size_of_the_pipe(client: carpool.Client, nginx: Nginx, given: int, size: int) -> None:
+    """The kernel rounds it up to a page. As long as nothing is read, the pipe is full."""
+    with client.stream("GET", nginx.http + "/16m.bin", credit_bytes=given) as stream:
+        assert fcntl.fcntl(stream._pipe.descriptor, GET_PIPE_SIZE) == size
+        eventually(lambda: waiting(stream._pipe.descriptor) == size)
+        assert len(next(stream.iter_bytes())) == min(given, 65_536)
+
+
+def test_a_fast_stream_does_not_keep_other_tasks_from_running(daemon: Daemon, nginx: Nginx) -> None:
+    async def read() -> list[int]:
+        turns, seen = 0, []
+
+        async def turn() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        url = nginx.http + "/16m.bin"
+        async with (
+            carpool.AsyncClient(daemon.socket) as client,
+            client.stream("GET", url, credit_bytes=1 << 20) as stream,
+        ):
+            await asyncio.to_thread(eventually, lambda: waiting(stream._pipe.descriptor) >= 8 * 65_536)
+            other = asyncio.create_task(turn())
+            async for _ in stream.iter_bytes():
+                seen.append(turns)
+                if len(seen) == 8:
+                    break
+            other.cancel()
+        return seen
+
+    seen = asyncio.run(read())
+    assert seen == sorted(set(seen)), "it runs between two blocks that were there"
+    assert seen[0] > 0
 
 
 def test_a_stream_is_read_once(client: carpool.Client, origin: ScriptedOrigin) -> None:

@@ -73,6 +73,20 @@ def test_a_thousand_short_threads_leave_nothing(daemon: Daemon, client: carpool.
     eventually(lambda: connections(daemon) == 0)
 
 
+def test_sixteen_connections_of_threads_that_have_ended_are_kept(daemon: Daemon, client: carpool.Client) -> None:
+    together = threading.Barrier(24)
+
+    def work(_: int) -> None:
+        client.call("daemon.ping")
+        together.wait(PATIENCE_SECONDS)
+
+    in_threads(24, work)
+    eventually(lambda: connections(daemon) == 16)
+    accepted = daemon.stats()["connections"]["accepted"]
+    in_threads(16, lambda _: client.call("daemon.ping"))
+    assert daemon.stats()["connections"]["accepted"] == accepted + 1, "that of this process alone"
+
+
 def test_closing_a_client_ends_the_calls_of_other_threads(
     daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin
 ) -> None:

@@ -15,6 +15,7 @@ from both_clients import Asynchronous, Blocking, Connect, Start, result
 
 import carpool
 from carpool import _waiting
+from carpool._rpc import RPCConnection
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,10 @@ def test_silence_is_as_long_as_the_call_may_take(params: dict[str, Any], expecte
 )
 def test_the_time_limit_of_a_request_is_told_as_such(method: str, params: dict[str, Any], kind: type) -> None:
     assert type(_waiting.unanswered(method, params)) is kind
+
+
+# As docs/python-processes.md says: a message of this size is read at once.
+MAX_ATOMIC_BYTES = 16_384
 
 
 @pytest.fixture
@@ -126,6 +131,44 @@ def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(
             client.run("call", "daemon.ping")
         server.join(10)
     assert len(read) == 1
+
+
+@pytest.mark.parametrize("kind", [Blocking, Asynchronous])
+@pytest.mark.parametrize("size", [MAX_ATOMIC_BYTES, MAX_ATOMIC_BYTES + 1])
+def test_only_a_call_that_is_read_at_once_is_known_to_be_unread(
+    tmp_path: Path, kind: type[Blocking | Asynchronous], size: int
+) -> None:
+    """The first daemon closes the connection with unread bytes. A longer call may have been read in part."""
+    read: list[bytes] = []
+    params = {"filler": ""}
+    params["filler"] = "x" * (size - len(RPCConnection().send_request("daemon.ping", params)[1]))
+
+    def serve(listener: socket.socket) -> None:
+        for reads in (False, True):
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                assert len(connection.recv(2 * size, socket.MSG_PEEK)) in {size, 1}
+                if reads:
+                    read.append(lines.readline())
+                    connection.sendall(b'{"jsonrpc":"2.0","id":1,"result":1}\n')
+
+    client = kind(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, contextlib.closing(client):
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        server = threading.Thread(target=serve, args=(listener,), daemon=True)
+        server.start()
+        if size == MAX_ATOMIC_BYTES:
+            assert client.run("call", "daemon.ping", **params) == 1
+        else:
+            with pytest.raises(carpool.ConnectionLostError):
+                client.run("call", "daemon.ping", **params)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
+                last.connect(str(tmp_path / "s"))
+                last.sendall(b"\n")
+                server.join(10)
+        server.join(10)
+    assert [len(line) for line in read] == [size if size == MAX_ATOMIC_BYTES else 1]
 
 
 def subscribed(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
