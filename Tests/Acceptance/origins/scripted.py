@@ -55,6 +55,11 @@ class Exchange:
         return self._connection.getsockname()[1], self._connection.getpeername()[1]
 
     @property
+    def peer(self) -> str:
+        """The address of the peer."""
+        return str(self._connection.getpeername()[0])
+
+    @property
     def is_resumed(self) -> bool:
         """Whether the handshake of the connection has resumed a TLS session."""
         assert isinstance(self._connection, ssl.SSLSocket)
