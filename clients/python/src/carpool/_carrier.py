@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _waiting
+from ._adapters import MAX_LINE_BYTES
 from ._channel import Channel
 from ._exceptions import ConnectionLostError
 from ._feed import Feed
@@ -74,6 +75,10 @@ class Carrier(Channel):
         """End the connection for the thread that waits for it."""
         if (link := self.link) is not None:
             link.interrupt()
+
+    def _announce(self, link: Link) -> None:
+        """Let the daemon send long heads on a new connection."""
+        link.send(link.rpc.send_notification("client.hello", {"max_line_bytes": MAX_LINE_BYTES}))
 
     def _begun_on(self) -> Link:
         link = self.link

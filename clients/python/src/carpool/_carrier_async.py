@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _waiting
+from ._adapters import MAX_LINE_BYTES
 from ._channel_async import AsyncChannel
 from ._exceptions import ConnectionLostError
 from ._feed import Feed
@@ -80,6 +81,10 @@ class AsyncCarrier(AsyncChannel):
         end = time.monotonic() + _waiting.PING_SECONDS
         while time.monotonic() < end and not feed.is_closed():
             await asyncio.sleep(_waiting.FIRST_PAUSE)
+
+    async def _announce(self, link: Link) -> None:
+        """Let the daemon send long heads on a new connection."""
+        link.tell("client.hello", {"max_line_bytes": MAX_LINE_BYTES})
 
     @staticmethod
     async def _has_room(feed: Feed, seconds: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._adapters import HEAD_EVENT, MAX_LINE_BYTES, session_call
+from .._adapters import HEAD_EVENT, session_call
 from .._carrier_async import AsyncCarrier
 from .._exceptions import CarpoolError, ObjectError, request_error
 from .._feed import Feed
@@ -170,7 +170,6 @@ class Exchange:
 
     async def _whole_head(self, request: str) -> dict[str, Any] | None:
         """Return a head that is too long for an event."""
-        await self.channel.call("client.hello", {"max_line_bytes": MAX_LINE_BYTES})
         try:
             record = await self.channel.call("request.get", {"request": request})
         except ObjectError:

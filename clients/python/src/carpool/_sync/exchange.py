@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._adapters import HEAD_EVENT, MAX_LINE_BYTES, session_call
+from .._adapters import HEAD_EVENT, session_call
 from .._carrier import Carrier
 from .._exceptions import CarpoolError, ObjectError, request_error
 from .._feed import Feed
@@ -171,7 +171,6 @@ class Exchange:
 
     def _whole_head(self, request: str) -> dict[str, Any] | None:
         """Return a head that is too long for an event."""
-        self.channel.call("client.hello", {"max_line_bytes": MAX_LINE_BYTES})
         try:
             record = self.channel.call("request.get", {"request": request})
         except ObjectError:
