@@ -57,7 +57,7 @@ def test_ch_01_ch_12_a_fresh_response_is_served_again(
 
 
 def test_ch_12_a_hit_has_one_attempt_and_no_connection(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    first, second = (client.get(f"{origin.url}/fresh") for _ in range(2))
+    first, second = (client.get(f"{origin.url}/fresh", detail="full") for _ in range(2))
     kinds = [response.record["metrics"]["resource_fetch_type"] for response in (first, second)]
     assert kinds == ["network", "local_cache"]
     assert len(second.attempts) == 1
@@ -143,7 +143,7 @@ def test_ch_06_to_ch_10_policies(
 
 def test_ch_09_nothing_stored_is_an_error_and_asks_nobody(client: carpool.Client, origin: ScriptedOrigin) -> None:
     with pytest.raises(carpool.TransferError) as caught:
-        client.get(f"{origin.url}/fresh", cache="return_cache_dont_load", retry=3)
+        client.get(f"{origin.url}/fresh", cache="return_cache_dont_load", retry=3, detail="full")
     error = caught.value
     assert (error.name, error.retryable) == ("session_task_failed.resource_unavailable", False)
     assert error.record["outcome"]["error"]["url_error_code"] == -1008

@@ -192,7 +192,7 @@ def test_ai_08_a_request_with_an_older_credential_is_sent_again(
     origin.received(1, "/late")
     assert client.get(tokens.url, session="api").text == "v1"
     gate.set()
-    response = client.wait(request)
+    response = client.response(request)
     assert response.status_code == 200
     assert len(response.attempts) == 2
     assert tokens.refreshes == 1
@@ -204,7 +204,7 @@ def test_ai_09_ai_10_ten_refusals_are_one_refresh(client: carpool.Client, tokens
     requests = submit(client, tokens, 10)
     eventually(lambda: len(tokens.seen) == 10)
     tokens.gate.set()
-    responses = [client.wait(request) for request in requests]
+    responses = [client.response(request) for request in requests]
     assert [response.text for response in responses] == ["v1"] * 10
     assert [len(response.attempts) for response in responses] == [2] * 10
     assert tokens.refreshes == 1

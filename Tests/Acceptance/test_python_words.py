@@ -268,10 +268,10 @@ def test_a_status_without_a_phrase(client: carpool.Client, origin: ScriptedOrigi
 
 def test_the_history_has_the_redirects(client: carpool.Client, origin: ScriptedOrigin) -> None:
     origin.on("/a", lambda exchange: exchange.reply(301, headers=[("Location", "/b"), ("X", "1")]))
-    origin.on("/b", lambda exchange: exchange.reply(307, headers=[("Location", "/c?d=e")]))
+    origin.on("/b", lambda exchange: exchange.reply(307, headers=[("Location", f"{origin.url}/c?d=e")]))
     response = client.get(f"{origin.url}/a")
     assert [(hop.status_code, hop.url, hop.headers["LOCATION"]) for hop in response.history] == [
-        (301, f"{origin.url}/a", f"{origin.url}/b"),
+        (301, f"{origin.url}/a", "/b"),
         (307, f"{origin.url}/b", f"{origin.url}/c?d=e"),
     ]
     assert [(hop.content, hop.history, hop.reason) for hop in response.history] == [

@@ -173,10 +173,8 @@ def test_a_line_stays_under_its_limit_whatever_the_headers(wire: Wire, origin: S
 def test_metrics_tell_of_a_new_connection_and_of_its_reuse(
     client: carpool.Client, nginx: Nginx, authority: Authority
 ) -> None:
-    first, second = (
-        client.post(f"{nginx.https1}/nothing", data=b"12345", verify=authority.ca_file, headers={"X-A": "b"}).metrics
-        for _ in range(2)
-    )
+    given: dict[str, Any] = {"data": b"12345", "verify": authority.ca_file, "headers": {"X-A": "b"}, "detail": "full"}
+    first, second = (client.post(f"{nginx.https1}/nothing", **given).metrics for _ in range(2))
     (new,), (old,) = first, second
     assert (new["reused"], old["reused"]) == (False, True)
     assert new["connection"] == old["connection"]
@@ -194,14 +192,14 @@ def test_metrics_tell_of_a_new_connection_and_of_its_reuse(
 
 
 def test_metrics_count_what_was_received_and_what_it_decoded_to(client: carpool.Client, nginx: Nginx) -> None:
-    response = client.get(f"{nginx.http}/gzip/words.txt")
+    response = client.get(f"{nginx.http}/gzip/words.txt", detail="full")
     (hop,) = response.metrics
     assert hop["decoded_body_bytes"] == len(response.content)
     assert 0 < hop["response_body_bytes"] < len(response.content) / 2
 
 
 def test_every_hop_of_a_redirect_has_its_metrics(client: carpool.Client, nginx: Nginx) -> None:
-    hops = client.get(f"{nginx.http}/moved").metrics
+    hops = client.get(f"{nginx.http}/moved", detail="full").metrics
     assert [(hop["url"], hop["status"]) for hop in hops] == [
         (f"{nginx.http}/moved", 302),
         (f"{nginx.http}/hello.txt", 200),

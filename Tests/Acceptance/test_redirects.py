@@ -90,7 +90,7 @@ def test_rh_02_a_redirect_that_is_not_followed_is_the_response(wire: Wire, origi
 def test_rh_07_the_request_keeps_its_url_and_the_response_has_the_last(
     client: carpool.Client, origin: ScriptedOrigin
 ) -> None:
-    response = client.get(stairs(origin, 2))
+    response = client.get(stairs(origin, 2), detail="full")
     assert response.url == f"{origin.url}/redirect/0"
     (attempt,) = response.attempts
     assert attempt["request"]["url"] == f"{origin.url}/redirect/2"
@@ -119,7 +119,7 @@ def test_a_redirect_is_no_attempt_and_a_retry_begins_at_the_first_url(
     statuses = iter([503, 200])
     origin.on("/from", to("/to"))
     origin.on("/to", lambda exchange: exchange.reply(next(statuses)))
-    response = client.get(f"{origin.url}/from", validate=True, retry={"scale_ms": 1})
+    response = client.get(f"{origin.url}/from", validate=True, retry={"scale_ms": 1}, detail="full")
     assert [request.target for request in origin.requests] == ["/from", "/to"] * 2
     assert [len(attempt["metrics"]) for attempt in response.attempts] == [2, 2]
     assert response.record["metrics"]["attempts"] == 2

@@ -237,7 +237,7 @@ def test_an_http_failure_is_data(client: carpool.Client, nginx: Nginx) -> None:
 
 
 def test_redirects_are_followed_unless_told_not_to(client: carpool.Client, nginx: Nginx) -> None:
-    followed = client.get(f"{nginx.http}/moved")
+    followed = client.get(f"{nginx.http}/moved", detail="full")
     assert (followed.status_code, followed.url, followed.text) == (200, f"{nginx.http}/hello.txt", "hello, world\n")
     assert len(followed.metrics) == 2
     kept = client.get(f"{nginx.http}/moved", redirect="do_not_follow")

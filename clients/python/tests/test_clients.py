@@ -30,6 +30,7 @@ def test_each_verb_performs_its_request(start: Start, connect: Connect, method: 
     assert daemon.received[0]["params"] == {
         "url": "http://a/",
         "method": method.upper(),
+        "detail": "short",
         "headers": [["A", "1"]],
         "timeout_ms": 2000,
         "connect_timeout_ms": 2000,
@@ -92,15 +93,43 @@ def test_a_request_is_waited_for_until_it_is_over(start: Start, connect: Connect
     daemon = start(answer)
     assert connect(daemon.path).run("wait", "r_1").text == "hello"
     assert [(message["method"], message["params"]) for message in daemon.received] == [
-        ("request.wait", {"request": "r_1", "timeout_ms": 60_000})
+        ("request.wait", {"request": "r_1", "detail": "short", "timeout_ms": 60_000})
     ] * 3
+
+
+def test_detail_is_sent_with_the_call_that_returns_the_record(start: Start, connect: Connect, tmp_path: Path) -> None:
+    daemon = start(result(record()))
+    client = connect(daemon.path)
+    client.run("get", "http://a/", detail="full")
+    client.run("post", "http://a/", data=iter([b"piece"]), detail="full")
+    client.run("download", "http://a/", tmp_path / "file", detail="full")
+    client.run("get", "http://a/", detail=None)
+    levels = {"request.perform", "request.submit", "request.wait"}
+    sent = [(each["method"], each["params"].get("detail")) for each in daemon.received if each["method"] in levels]
+    assert sent == [
+        ("request.perform", "full"),
+        ("request.submit", None),
+        ("request.wait", "full"),
+        ("request.submit", None),
+        ("request.wait", "full"),
+        ("request.perform", "short"),
+    ]
+
+
+def test_submit_does_not_take_detail(start: Start, connect: Connect) -> None:
+    daemon = start(result({"request": "r_1"}))
+    client = connect(daemon.path)
+    with pytest.raises(TypeError, match="detail: not an argument of submit; `response` of the client returns"):
+        client.run("submit", "GET", "http://a/", detail="full")
+    assert client.run("submit", "GET", "http://a/", detail=None) == "r_1"
+    assert [message["method"] for message in daemon.received] == ["request.submit"]
 
 
 def test_a_request_is_waited_for_no_longer_than_asked(start: Start, connect: Connect) -> None:
     daemon = start(result({"request": "r_1", "state": "resumed", "finished": False}))
     with pytest.raises(TimeoutError, match="r_1 has not finished"):
         connect(daemon.path).run("wait", "r_1", timeout=0)
-    assert daemon.received[0]["params"] == {"request": "r_1", "timeout_ms": 0}
+    assert daemon.received[0]["params"] == {"request": "r_1", "detail": "short", "timeout_ms": 0}
 
 
 def test_a_failure_that_is_waited_for_is_given(start: Start, connect: Connect) -> None:

@@ -33,9 +33,9 @@ def test_what_is_remembered_is_bounded(
     for number in range(1, 6):
         assert client.run("submit", "GET", f"http://a/{number}") == f"r_{number}"
     assert list(_log._begun) == ["r_3", "r_4", "r_5"]
-    sent = {"request": {"method": "HEAD", "url": "http://b/"}}
     for number in (1, 2, 3, 4, 5, 5):
-        _log.ended(record(request=f"r_{number}", attempts=[sent] if number == 1 else [], metrics={"duration_us": 1000}))
+        sent: dict[str, Any] = {"method": "HEAD", "url": "http://b/"} if number == 1 else {}
+        _log.ended(record(request=f"r_{number}", metrics={"duration_us": 1000}, **sent))
     assert (list(_log._begun), list(_log._written)) == ([], ["r_3", "r_4", "r_5"])
     assert [entry.getMessage() for entry in caplog.records] == [
         "HEAD http://b/ 200 (0 bytes in 1.0 ms)",

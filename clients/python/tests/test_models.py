@@ -90,9 +90,11 @@ def test_the_record_is_told_by_names() -> None:
 
 
 def test_the_history_has_no_other_hops() -> None:
-    hops = [{"url": "http://a/", "status": status, "end_us": 1} for status in (401, 304, 308, 200)]
-    [hop] = Response(record(attempts=[{"metrics": hops}])).history
-    assert (hop.status_code, hop.url, hop.headers["location"]) == (308, "http://a/", "http://a/")
+    heads = [{"url": "http://a/", "status": status, "headers": [["Location", "b"]]} for status in (300, 304, 308)]
+    [hop] = Response(record(redirects=heads)).history
+    assert (hop.status_code, hop.url, hop.headers["location"], hop.content) == (308, "http://a/", "b", b"")
+    assert hop.finished
+    assert response().history == []
 
 
 def test_the_elapsed_time_is_that_of_what_was_sent() -> None:
@@ -120,7 +122,16 @@ def test_what_was_made_of_the_body_is_told() -> None:
     assert answer.finished
     assert answer.error is None
     assert answer.raise_for_outcome() is answer
-    assert (response().value, response().values, response().timeline) == (None, [], None)
+    assert (response().value, response().values) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["attempts", "metrics", "timeline"])
+def test_what_a_short_record_has_not_is_an_error_with_advice(name: str) -> None:
+    short = Response({key: value for key, value in record().items() if key != "attempts"})
+    with pytest.raises(carpool.CarpoolError, match="the record of r_1 is short; pass detail='full' with the request"):
+        getattr(short, name)
+    under_way = Response({"request": "r_1", "state": "resumed", "finished": False})
+    assert getattr(under_way, name) == (None if name == "timeline" else [])
 
 
 def test_a_failed_outcome_is_raised_when_asked_for() -> None:
@@ -156,11 +167,11 @@ def test_an_error_status_is_raised_when_asked_for() -> None:
     [
         ({}, "<Response 200 https://a.example/>"),
         (
-            {"body": {"text": "x" * 9000, "size_bytes": 9000}, "attempts": [{"request": {"method": "GET"}}]},
+            {"body": {"text": "x" * 9000, "size_bytes": 9000}, "method": "GET"},
             "<Response 200 GET https://a.example/ 9000 bytes>",
         ),
         ({"response": None, "state": "cancelled"}, "<Response r_1 cancelled>"),
-        ({"attempts": []}, "<Response 200 https://a.example/>"),
+        ({"method": None}, "<Response 200 https://a.example/>"),
     ],
 )
 def test_the_repr_of_a_response_is_one_short_line(members: dict[str, Any], expected: str) -> None:

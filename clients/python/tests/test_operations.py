@@ -69,6 +69,7 @@ def test_only_what_was_asked_for_is_sent() -> None:
         ({"cache": "no_store"}, {"cache": "no_store"}),
         ({"cache": {"policy": "use_protocol", "ttl_ms": 5}}, {"cache": {"policy": "use_protocol", "ttl_ms": 5}}),
         ({"tags": {"a": "b"}, "key": "k"}, {"tags": {"a": "b"}, "key": "k"}),
+        ({"detail": "full"}, {"detail": "full"}),
     ],
 )
 def test_arguments_become_params(arguments: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -112,6 +113,8 @@ def test_paths_are_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ({"cert": ("/a.pem", "")}, "a pair of paths"),
         ({"cert": ""}, "cert is empty"),
         ({"timeout": 1, "timeout_ms": 5}, "both set timeout_ms"),
+        ({"detail": "standard"}, 'detail: expected "short" or "full", not \'standard\''),
+        ({"detail": ["full"]}, r"detail: expected .* not \['full'\]"),
     ],
 )
 def test_arguments_that_would_be_ignored_are_refused(arguments: dict[str, Any], words: str) -> None:

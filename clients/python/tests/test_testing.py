@@ -193,7 +193,7 @@ def test_a_client_follows_retries_validates_and_downloads(
 ) -> None:
     fake.route("GET", f"{URL}/old", status_code=302, headers={"Location": "/people?a=b"})
     busy = fake.route("GET", URL, [Reply(503), Reply(error="session_task_failed.timed_out"), Reply(content="there")])
-    response = client.get(f"{URL}/old", retry=2)
+    response = client.get(f"{URL}/old", retry=2, detail="full")
     assert (response.text, response.url, len(response.history)) == ("there", f"{URL}?a=b", 1)
     assert (len(busy.requests), len(fake.requests), len(response.attempts)) == (3, 6, 3)
     fake.route("GET", URL, status_code=404)

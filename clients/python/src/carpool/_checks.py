@@ -136,6 +136,11 @@ def _check_response_body(name: str, value: object) -> None:
     _check_str(name, value)
 
 
+def _check_detail(name: str, value: object) -> None:
+    if value not in ("short", "full"):
+        raise ValueError(f'{name}: expected "short" or "full", not {value!r}')
+
+
 def check_count(name: str, value: object) -> None:
     """Raise TypeError or ValueError unless the value is a number of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool):
@@ -198,6 +203,7 @@ _TYPES: Final[dict[str, Callable[[str, Any], object]]] = {
     "base_url": _check_str,
     "cert": _check_cert,
     "data": lambda _, value: check_data(value),
+    "detail": _check_detail,
     "follow_redirects": _check_bool,
     "headers": _check_headers,
     "http2": _check_bool,

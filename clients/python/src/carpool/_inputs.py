@@ -194,6 +194,11 @@ class PythonOptions(TypedDict, total=False):
     retry: bool | int | RetryPolicy | None
     """A number of retries, of failures and of error statuses; True for the default number; or the members of a
     policy."""
+    detail: Literal["short", "full"] | None
+    """How much the response has: "full" is with `attempts`, `metrics` and `timeline`. By default it has the redirects,
+    the sums of all attempts and all that is known of the response. `submit` does not take it: `response` of the client
+    returns all.
+    """
 
 
 class ClientOptions(TypedDict, total=False):

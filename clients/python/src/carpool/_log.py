@@ -136,8 +136,7 @@ def _is_first(request: str) -> bool:
 
 
 def _write_record(begun: Beginning | None, record: dict[str, Any]) -> None:
-    sent: dict[str, Any] = next((each["request"] for each in record.get("attempts") or () if "request" in each), {})
-    method, url = (begun.method, begun.url) if begun else (sent.get("method", "?"), sent.get("url", "?"))
+    method, url = (begun.method, begun.url) if begun else (record.get("method", "?"), record.get("url", "?"))
     metrics = record.get("metrics") or {}
     took = metrics["duration_us"] / 1000 if "duration_us" in metrics else begun.elapsed_ms if begun else 0.0
     error = record["outcome"].get("error")
@@ -156,11 +155,10 @@ def _write_record(begun: Beginning | None, record: dict[str, Any]) -> None:
 
 def _ways(record: dict[str, Any], metrics: dict[str, Any]) -> list[str]:
     """Return where the response came from, and what else took time."""
-    hops = (record.get("attempts") or [{}])[-1].get("metrics") or [{}]
     cache = (record.get("cache") or {}).get("status")
     ways = [f"cache {cache}"] if cache in {"hit", "stale", "revalidated", "collapsed"} else []
-    if hops[-1].get("connection") is not None:
-        ways.append("reused connection" if metrics.get("reused") else "new connection")
+    if "reused" in metrics and cache not in {"hit", "stale", "collapsed"}:
+        ways.append("reused connection" if metrics["reused"] else "new connection")
     for name in ("attempts", "redirects"):
         if (count := metrics.get(name, 0)) > (name == "attempts"):
             ways.append(f"{count} {name if count > 1 else name[:-1]}")

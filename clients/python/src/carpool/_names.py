@@ -21,7 +21,7 @@ _MISSING: Final = {
     "links": 'parse headers["link"]',
     "next": 'use headers["location"]',
     "raw": "use stream=True and iter_bytes",
-    "request": "attempts[-1] has the request that was sent",
+    "request": "with detail='full' attempts[-1] has the request that was sent",
 }
 _CLASSES: Final = {
     "BasicAuth": "auth=(user, password)",

@@ -78,6 +78,14 @@ def request_params(
     return params, body.large
 
 
+def set_detail(call: str, params: dict[str, Any]) -> None:
+    """Ask for a short record, unless the request says otherwise; `request.submit` returns none."""
+    if call == "request.perform":
+        params.setdefault("detail", "short")
+    elif "detail" in params:
+        raise TypeError("detail: not an argument of submit; `response` of the client returns the full record")
+
+
 def _add_members(params: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Add the parameters for the arguments that each set one of them."""
     if "allow_redirects" in given and "follow_redirects" in given:
@@ -256,6 +264,12 @@ def is_streamed(options: RequestOptions) -> bool:
     if is_streamed and options.get("hold_for_headers"):
         raise ValueError("a call that waits for the head cannot stream data: pass text, bytes or the path of a file")
     return is_streamed
+
+
+def until_disconnect(options: RequestOptions) -> RequestOptions:
+    """Return the options of `request.submit` for a caller who waits for the response, and for its detail."""
+    _checks.check_types({"detail": options.get("detail")})
+    return {"on_disconnect": "cancel", **options, "detail": None}
 
 
 def stream_options(options: RequestOptions) -> RequestOptions:

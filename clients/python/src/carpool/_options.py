@@ -142,10 +142,6 @@ class RequestOptions(PythonOptions, total=False):
     """How the store of the session is used, in place of what the session says. A session without one refuses all but
     `no_store`, unless the configuration file turns all caches off. Default: the session's.
     """
-    detail: Literal["short", "standard", "full"] | None
-    """How much the record has. `short`: no `attempts`, but `method`, `url` and `redirects`. `full`: these, and the
-    fields of all requests and responses and the timeline too, as `request.response` returns. Default: "standard".
-    """
 
 
 class SessionOptions(TypedDict, total=False):

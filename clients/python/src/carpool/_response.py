@@ -41,8 +41,7 @@ class Response:
         head = self.record.get("response")
         if head is None:
             return f"<Response {self.record.get('request')} {self.record.get('state')}>"
-        attempts = self.record.get("attempts") or [{}]
-        method = (attempts[-1].get("request") or {}).get("method", "")
+        method = self.record.get("method", "")
         size = (self.record.get("body") or {}).get("size_bytes")
         parts = (str(head.get("status")), method, head.get("url"), None if size is None else f"{size} bytes")
         return f"<Response {' '.join(part for part in parts if part)}>"
@@ -168,41 +167,41 @@ class Response:
     def history(self) -> list[Response]:
         """The redirects that led to this response, in order, without bodies.
 
-        Each has `status_code`, `url` and `http_version`. Of its header fields the daemon keeps none: `headers` has
-        only `location`, with the URL that was requested next.
+        Of their header fields the daemon keeps `Location` and `Set-Cookie`, as they were received.
         """
-        hops = self.metrics
-        found = []
-        for number, hop in enumerate(hops[:-1]):
-            if hop.get("status") in _FOLLOWED:
-                found.append(self._redirect(hop, hops[number + 1].get("url")))
-        return found
-
-    def _redirect(self, hop: dict[str, Any], location: str | None) -> Response:
-        answer = {
-            "status": hop["status"],
-            "http_version": hop.get("http_version", ""),
-            "url": hop.get("url", ""),
-            "headers": [] if location is None else [["location", location]],
-        }
-        record = {"request": self.request_id, "state": "finished", "outcome": {"ok": True}, "response": answer}
-        return Response({**record, "body": {"none": True}})
+        done = {"request": self.request_id, "state": "finished", "outcome": {"ok": True}, "body": {"none": True}}
+        heads = [head for head in self.record.get("redirects", []) if head["status"] in _FOLLOWED]
+        return [Response({**done, "response": head}) for head in heads]
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
-        """The hops of the last attempt, each with its times in microseconds and sizes in bytes."""
-        attempts = self.attempts
+        """The hops of the last attempt, each with its times in microseconds and sizes in bytes; see `attempts`."""
+        attempts = self._detail("metrics", "attempts", [])
         return list(attempts[-1].get("metrics", [])) if attempts else []
 
     @property
     def attempts(self) -> list[dict[str, Any]]:
-        """All attempts; the last one has this answer."""
-        return list(self.record.get("attempts", []))
+        """All attempts; the last one has this answer.
+
+        Only with the argument `detail="full"` of the request, and from `Client.response`; otherwise raises
+        CarpoolError.
+        """
+        return list(self._detail("attempts", "attempts", []))
 
     @property
     def timeline(self) -> dict[str, Any] | None:
-        """The points in time of the request and the durations between them; only `Client.response` returns it."""
-        return self.record.get("timeline")
+        """The points in time of the request and the durations between them; see `attempts`."""
+        found: dict[str, Any] | None = self._detail("timeline", "timeline", None)
+        return found
+
+    def _detail(self, name: str, member: str, unfinished: Any) -> Any:
+        """Return the member for a property, which a short record does not have."""
+        if member not in self.record and self.finished:
+            raise CarpoolError(
+                f"{name}: the record of {self.request_id} is short; pass detail='full' with the request, or for one of "
+                f"`submit` call `response` of the client"
+            )
+        return self.record.get(member, unfinished)
 
     @property
     def path(self) -> Path | None:

@@ -53,11 +53,6 @@ _CHUNK_BYTES = 32_768
 _PROGRESS_MS = 200
 
 
-def _until_disconnect(options: RequestOptions) -> RequestOptions:
-    """Return the options of a request whose caller waits for the response."""
-    return {"on_disconnect": "cancel", **options}
-
-
 class AsyncClient(AsyncObserver, AsyncVerbs):
     """One connection to carpoold, for one event loop: any number of its tasks may use it at the same time.
 
@@ -113,8 +108,8 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     async def _request(self, method: str, url: str, options: RequestOptions) -> Response:
         """Send a request and return its response."""
         if operations.is_streamed(options):
-            request = await self.submit(method, url, **_until_disconnect(options))
-            response = await self._finish(request)
+            request = await self.submit(method, url, **operations.until_disconnect(options))
+            response = await self._finish(request, options.get("detail"))
         else:
             record = await self._make("request.perform", method, url, options)
             response = await self._response(record, is_kept=False)
@@ -163,10 +158,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         """
         place = operations.destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
-        request = await self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
+        request = await self.submit(method, url, **operations.until_disconnect(cast("RequestOptions", made)))
         made_in = _fork.generation()
         try:
-            response = await self._watch(request, progress)
+            response = await self._watch(request, progress, options.get("detail"))
         except BaseException:
             self._abandon(request, made_in, resume_data=True)
             raise
@@ -207,7 +202,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
         Raises TimeoutError if it has not finished after `timeout` seconds.
         """
-        return await self._poll("request.wait", {"request": request}, timeout)
+        return await self._poll("request.wait", {"request": request, "detail": "short"}, timeout)
 
     async def response(
         self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
@@ -301,6 +296,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     async def _make(self, call: str, method: str, url: str, options: RequestOptions, pipe: Pipe | None = None) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
+        operations.set_detail(call, params)
         passed = pipe.body_of(params) if pipe else ()
         with _log.beginning(method, params["url"]) as line, in_files(large):
             record = await self._channel.call(call, params, passed)
@@ -322,23 +318,24 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
             self._abandon(request, made_in)
             raise
 
-    async def _finish(self, request: str) -> Response:
+    async def _finish(self, request: str, detail: str | None) -> Response:
         """Wait for a request and dismiss it."""
         made_in = _fork.generation()
         try:
-            response = await self.wait(request)
+            response = await self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
         except BaseException:
             self._abandon(request, made_in)
             raise
         await self._dismiss(request)
         return response
 
-    async def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
+    async def _watch(self, request: str, progress: Callable[[Progress], object] | None, detail: Any) -> Response:
         """Wait for a download and report its progress."""
         made_in = _fork.generation()
         poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
+        params = {"request": request, "timeout_ms": poll_ms, "detail": detail or "short"}
         while True:
-            record = await self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
+            record = await self._channel.call("request.wait", params)
             if progress is not None:
                 progress(operations.progress(record))
                 _fork.check(made_in, "the download")

@@ -99,7 +99,7 @@ def _perform(fake: FakeDaemon, call: Call) -> Any:
             return request.entry()
         if "file" not in request.record["body"] or request.params.get("kind") == "download":
             fake.forget(request)
-        return request.record
+        return request.answer(_level(call))
 
     return call.when(is_answered, answer)
 
@@ -114,13 +114,12 @@ def _submit(fake: FakeDaemon, call: Call) -> Any:
 
 
 def _record(fake: FakeDaemon, call: Call) -> Any:
-    request = _running(fake, call)
-    return request.record or request.entry()
+    return _running(fake, call).answer(_level(call))
 
 
 def _wait(fake: FakeDaemon, call: Call) -> Any:
     request = _running(fake, call)
-    return call.when(lambda: request.is_over, lambda: request.record or request.entry(), _seconds(call))
+    return call.when(lambda: request.is_over, lambda: request.answer(_level(call)), _seconds(call))
 
 
 def _response(fake: FakeDaemon, call: Call) -> Any:
@@ -132,6 +131,10 @@ def _response(fake: FakeDaemon, call: Call) -> Any:
         lambda: request.full_record(serializer) if request.is_over else request.entry(),
         _seconds(call),
     )
+
+
+def _level(call: Call) -> str:
+    return str(call.params.get("detail", "standard"))
 
 
 def _seconds(call: Call) -> float:

@@ -128,6 +128,21 @@ class Attempt:
         return made | {"metrics": [hop.metrics() for hop in self.hops]}
 
 
+def redirects(attempts: list[Attempt]) -> dict[str, Any]:
+    """Return what a short record has of its attempts."""
+    hops = attempts[-1].hops if attempts else []
+    if not hops:
+        return {}
+    found: dict[str, Any] = {"method": hops[0].request.method, "url": hops[0].request.url}
+    if len(hops) > 1:
+        heads = [head for hop in hops[:-1] if (head := hop.head)]
+        kept = ("location", "set-cookie")
+        found["redirects"] = [
+            {**head, "headers": [pair for pair in head["headers"] if pair[0].lower() in kept]} for head in heads
+        ]
+    return found
+
+
 def metrics(attempts: list[Attempt]) -> dict[str, Any] | None:
     """Return the sums of all attempts; None if nothing was sent."""
     hops = attempts[-1].hops if attempts else []

@@ -261,17 +261,26 @@ class Running:
                 "response": attempts[-1].hops[-1].head if attempts and attempts[-1].hops else None,
                 "body": body,
                 "metrics": records.metrics(attempts),
-                "attempts": [attempt.record(is_full=False) for attempt in attempts],
             }
             self._fake.changed.notify_all()
 
+    def answer(self, level: str) -> dict[str, Any]:
+        """Return the record, with the parts of this level."""
+        if self.record is None:
+            return self.entry()
+        found = {**self.record}
+        if level != "standard":
+            found |= records.redirects(self._attempts)
+        if level != "short":
+            found["attempts"] = [attempt.record(is_full=level == "full") for attempt in self._attempts]
+        return found | ({"timeline": records.timeline(self._start)} if level == "full" else {})
+
     def full_record(self, serializer: Any) -> dict[str, Any]:
         """Return the record with header fields and times, and the body serialized again."""
-        record = {**(self.record or {})}
+        record = self.answer("full")
         if serializer and record["outcome"]["ok"]:
             record["outcome"] = self._serialized(serializer)
-        record["attempts"] = [attempt.record(is_full=True) for attempt in self._attempts]
-        return {**record, "timeline": records.timeline(self._start)}
+        return record
 
     def _serialized(self, kind: str | None) -> dict[str, Any]:
         """Return the outcome with the value of the body, or the error."""

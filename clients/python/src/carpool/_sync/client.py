@@ -54,11 +54,6 @@ _CHUNK_BYTES = 32_768
 _PROGRESS_MS = 200
 
 
-def _until_disconnect(options: RequestOptions) -> RequestOptions:
-    """Return the options of a request whose caller waits for the response."""
-    return {"on_disconnect": "cancel", **options}
-
-
 class Client(Observer, Verbs):
     """A client of carpoold, for any number of threads: each has a connection of its own.
 
@@ -114,8 +109,8 @@ class Client(Observer, Verbs):
     def _request(self, method: str, url: str, options: RequestOptions) -> Response:
         """Send a request and return its response."""
         if operations.is_streamed(options):
-            request = self.submit(method, url, **_until_disconnect(options))
-            response = self._finish(request)
+            request = self.submit(method, url, **operations.until_disconnect(options))
+            response = self._finish(request, options.get("detail"))
         else:
             record = self._make("request.perform", method, url, options)
             response = self._response(record, is_kept=False)
@@ -164,10 +159,10 @@ class Client(Observer, Verbs):
         """
         place = operations.destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
-        request = self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
+        request = self.submit(method, url, **operations.until_disconnect(cast("RequestOptions", made)))
         made_in = _fork.generation()
         try:
-            response = self._watch(request, progress)
+            response = self._watch(request, progress, options.get("detail"))
         except BaseException:
             self._abandon(request, made_in, resume_data=True)
             raise
@@ -208,7 +203,7 @@ class Client(Observer, Verbs):
 
         Raises TimeoutError if it has not finished after `timeout` seconds.
         """
-        return self._poll("request.wait", {"request": request}, timeout)
+        return self._poll("request.wait", {"request": request, "detail": "short"}, timeout)
 
     def response(
         self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
@@ -305,6 +300,7 @@ class Client(Observer, Verbs):
     def _make(self, call: str, method: str, url: str, options: RequestOptions, pipe: Pipe | None = None) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
+        operations.set_detail(call, params)
         passed = pipe.body_of(params) if pipe else ()
         with _log.beginning(method, params["url"]) as line, in_files(large):
             record = self._channel.call(call, params, passed)
@@ -326,23 +322,24 @@ class Client(Observer, Verbs):
             self._abandon(request, made_in)
             raise
 
-    def _finish(self, request: str) -> Response:
+    def _finish(self, request: str, detail: str | None) -> Response:
         """Wait for a request and dismiss it."""
         made_in = _fork.generation()
         try:
-            response = self.wait(request)
+            response = self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
         except BaseException:
             self._abandon(request, made_in)
             raise
         self._dismiss(request)
         return response
 
-    def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
+    def _watch(self, request: str, progress: Callable[[Progress], object] | None, detail: Any) -> Response:
         """Wait for a download and report its progress."""
         made_in = _fork.generation()
         poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
+        params = {"request": request, "timeout_ms": poll_ms, "detail": detail or "short"}
         while True:
-            record = self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
+            record = self._channel.call("request.wait", params)
             if progress is not None:
                 progress(operations.progress(record))
                 _fork.check(made_in, "the download")

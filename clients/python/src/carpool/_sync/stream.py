@@ -169,7 +169,7 @@ class Stream:
 
     def _check(self) -> None:
         """Wait for the end of the request, and raise its error."""
-        params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS}
+        params = {"request": self.request_id, "timeout_ms": operations.MAX_POLL_MS, "detail": "short"}
         while (record := self._ask("request.wait", params)).get("finished") is False:
             pass
         _log.ended(record)
