@@ -12,8 +12,8 @@ from .stream import Stream
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# The maximum of a streamed body that is in transit.
-CREDIT_BYTES = 262_144
+# The maximum of a streamed body that is in transit: the largest pipe that a user may have (pipe(7), pipe-max-size).
+CREDIT_BYTES = 1_048_576
 
 
 class Verbs:
