@@ -90,6 +90,24 @@ def test_a_stream_is_read_as(
     assert found == expected
 
 
+def test_a_response_and_a_stream_divide_a_body_alike(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    body = "one\r\ntwo\n\nthree\rfour\n\rfive\u2028six\x0bseven\x85eight".encode()
+    url = origin.on("/lines", lambda exchange: exchange.reply(body=body))
+    response = client.get(url)
+    with client.stream("GET", url) as stream:
+        lines = list(stream.iter_lines())
+    assert lines == list(response.iter_lines())
+    assert lines == ["one", "two", "", "three", "four", "", "five\u2028six\x0bseven\x85eight"]
+    for size in (None, 1, 7, 1_000):
+        with client.stream("GET", url) as stream:
+            assert list(stream.iter_bytes(size)) == list(response.iter_bytes(size))
+    with client.stream("GET", url) as stream:
+        for readable in (response, stream):
+            with pytest.raises(ValueError, match="chunk_size: expected 1 or more, not 0"):
+                list(readable.iter_bytes(0))
+    assert list(client.get(origin.on("/empty", lambda exchange: exchange.reply())).iter_bytes()) == []
+
+
 def test_what_is_read_while_it_is_sent_cannot_wait_for_the_head(client: carpool.Client, origin: ScriptedOrigin) -> None:
     """The caller cannot send it while it waits."""
     with (

@@ -41,6 +41,21 @@ def test_lines(data: bytes, expected: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b"one", [b"one"]),
+        (b"one\r\ntwo\n\nthree\r", [b"one", b"two", b"", b"three"]),
+        (b"a\rb\r\n\r\nc\n\rd", [b"a", b"b", b"", b"c", b"", b"d"]),
+        ("a\u2028b\x0bc\x85d\n".encode(), ["a\u2028b\x0bc\x85d".encode()]),
+    ],
+)
+def test_lines_of_text(data: bytes, expected: list[bytes]) -> None:
+    for blocks in cuts(data):
+        assert framed(_framing.TextLines(), blocks) == expected
+
+
+@pytest.mark.parametrize(
     ("data", "expected"), [("café €".encode(), "café €"), (b"a\xffb", "a\ufffdb"), (b"cut \xe2\x82", "cut \ufffd")]
 )
 def test_text_has_whole_characters(data: bytes, expected: str) -> None:

@@ -184,31 +184,6 @@ def check_piece(piece: Any) -> Any:
     return piece
 
 
-class Chunks:
-    """Divides the pieces of a body into chunks of one size; without a size they stay as they are."""
-
-    def __init__(self, size: int | None) -> None:
-        if size is not None and size < 1:
-            raise ValueError(f"chunk_size: expected 1 or more, not {size}")
-        self._size = size
-        self._pending = bytearray()
-
-    def add(self, piece: bytes) -> Iterator[bytes]:
-        """Add a piece; return the chunks that are complete."""
-        if self._size is None:
-            yield piece
-            return
-        self._pending += piece
-        while len(self._pending) >= self._size:
-            yield bytes(self._pending[: self._size])
-            del self._pending[: self._size]
-
-    def rest(self) -> Iterator[bytes]:
-        """Return the last chunk, if there is one."""
-        if self._pending:
-            yield bytes(self._pending)
-
-
 def _is_text_file(content: object) -> bool:
     return isinstance(content, io.TextIOBase)
 

@@ -1,4 +1,4 @@
-"""Texts, lines, JSON lines and server-sent events in the bytes of a body."""
+"""Chunks, texts, lines, JSON lines and server-sent events in the bytes of a body."""
 
 from __future__ import annotations
 
@@ -13,6 +13,31 @@ from ._models import ServerSentEvent
 # The blanks of RFC 8259, section 2, without LF.
 BLANKS: Final = b" \t\r"
 _BOM: Final = b"\xef\xbb\xbf"
+
+
+class Chunks:
+    """Divides the pieces of a body into chunks of one size; without a size they stay as they are."""
+
+    def __init__(self, size: int | None) -> None:
+        if size is not None and size < 1:
+            raise ValueError(f"chunk_size: expected 1 or more, not {size}")
+        self._size = size
+        self._pending = bytearray()
+
+    def add(self, piece: bytes) -> Iterator[bytes]:
+        """Yield the chunks that are complete."""
+        if self._size is None:
+            yield piece
+            return
+        self._pending += piece
+        while len(self._pending) >= self._size:
+            yield bytes(self._pending[: self._size])
+            del self._pending[: self._size]
+
+    def rest(self) -> Iterator[bytes]:
+        """Yield the last chunk, if there is one."""
+        if self._pending:
+            yield bytes(self._pending)
 
 
 class Text:
@@ -33,7 +58,7 @@ class Text:
 
 
 class Lines:
-    """Lines that end with LF or CRLF, without their ends. The last one may have none."""
+    """Lines of JSON: they end with LF or CRLF, and are returned without their ends. The last one may have none."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -57,6 +82,38 @@ class Lines:
             yield line
 
 
+class TextLines:
+    """Lines that end with LF, CRLF or CR, without their ends. The last one may have none.
+
+    The separators of Unicode, at which `str.splitlines` divides too, end no line: a JSON text may contain U+2028.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._has_returned = False
+
+    def add(self, block: bytes) -> Iterator[bytes]:
+        """Yield the lines that are complete. One that ends with CR is; an LF that follows belongs to it."""
+        if self._has_returned and block.startswith(b"\n"):
+            block = block[1:]
+        self._has_returned = block.endswith(b"\r")
+        if not block:
+            return
+        first, *others = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        self._parts.append(first)
+        if others:
+            yield b"".join(self._parts)
+            self._parts = [others.pop()]
+            yield from others
+
+    def rest(self) -> Iterator[bytes]:
+        """Yield the line without an end."""
+        line = b"".join(self._parts)
+        self._parts = []
+        if line:
+            yield line
+
+
 def value(line: bytes) -> Any:
     """Return the value of a line of JSON; raises DecodingError."""
     try:
@@ -71,9 +128,8 @@ class Events:
     """Events of a `text/event-stream` (HTML standard, section 9.2.6)."""
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
+        self._lines = TextLines()
         self._is_first = True
-        self._has_returned = False
         self._id = ""
         self._begin()
         self._retry: int | None = None
@@ -84,18 +140,7 @@ class Events:
 
     def add(self, block: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that are complete."""
-        if self._has_returned and block.startswith(b"\n"):
-            block = block[1:]
-        self._has_returned = block.endswith(b"\r")
-        if not block:
-            return
-        first, *others = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._parts.append(first)
-        if not others:
-            return
-        lines = [b"".join(self._parts), *others]
-        self._parts = [lines.pop()]
-        for line in lines:
+        for line in self._lines.add(block):
             if event := self._line(line):
                 yield event
 

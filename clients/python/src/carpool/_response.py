@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from . import _cookies, _names
+from . import _cookies, _framing, _names
 from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
 from ._models import CacheOutcome, Headers, body_content, read_file
@@ -143,16 +144,15 @@ class Response:
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Iterate over the body in pieces of `chunk_size` bytes; without it in one piece."""
-        content = self.content
-        size = len(content) if chunk_size is None else chunk_size
-        if chunk_size is not None and chunk_size < 1:
-            raise ValueError(f"chunk_size: expected 1 or more, not {chunk_size}")
-        for start in range(0, len(content), size or 1):
-            yield content[start : start + size]
+        chunks = _framing.Chunks(chunk_size)
+        if content := self.content:
+            yield from chunks.add(content)
+        yield from chunks.rest()
 
     def iter_lines(self) -> Iterator[str]:
-        """Iterate over the lines of `text`, without their ends."""
-        yield from self.text.splitlines()
+        """Iterate over the lines of `text`, without their ends: LF, CRLF or CR."""
+        for line in io.StringIO(self.text, newline=None):
+            yield line.removesuffix("\n")
 
     @property
     def elapsed(self) -> timedelta:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
-from .._bodies import Chunks
 from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError
 from .._models import Headers, ServerSentEvent
@@ -91,7 +90,7 @@ class AsyncStream:
 
     async def iter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
-        chunks = Chunks(chunk_size)
+        chunks = _framing.Chunks(chunk_size)
         async for block in self._blocks():
             for chunk in chunks.add(block):
                 yield chunk
@@ -108,8 +107,12 @@ class AsyncStream:
             yield text
 
     async def iter_lines(self) -> AsyncIterator[str]:
-        """Iterate over the body's lines, without their ends."""
-        async for line in self._lines():
+        """Iterate over the body's lines in UTF-8, without their ends: LF, CRLF or CR."""
+        framing = _framing.TextLines()
+        async for block in self._blocks():
+            for line in framing.add(block):
+                yield line.decode(errors="replace")
+        for line in framing.rest():
             yield line.decode(errors="replace")
 
     async def iter_json(self) -> AsyncIterator[Any]:
@@ -117,7 +120,12 @@ class AsyncStream:
 
         Raises DecodingError at a line that is not JSON.
         """
-        async for line in self._lines():
+        framing = _framing.Lines()
+        async for block in self._blocks():
+            for line in framing.add(block):
+                if line.strip(_framing.BLANKS):
+                    yield _framing.value(line)
+        for line in framing.rest():
             if line.strip(_framing.BLANKS):
                 yield _framing.value(line)
 
@@ -139,14 +147,6 @@ class AsyncStream:
         with contextlib.suppress(CarpoolError):
             await self._ask("request.cancel", {"request": self.request_id})
             await self._ask("request.dismiss", {"request": self.request_id})
-
-    async def _lines(self) -> AsyncIterator[bytes]:
-        framing = _framing.Lines()
-        async for block in self._blocks():
-            for line in framing.add(block):
-                yield line
-        for line in framing.rest():
-            yield line
 
     async def _blocks(self) -> AsyncIterator[bytes]:
         """Iterate over what arrives, to the end; raises the error of the request."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
-from .._bodies import Chunks
 from .._channel import Channel
 from .._exceptions import CarpoolError
 from .._models import Headers, ServerSentEvent
@@ -92,7 +91,7 @@ class Stream:
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
-        chunks = Chunks(chunk_size)
+        chunks = _framing.Chunks(chunk_size)
         for block in self._blocks():
             for chunk in chunks.add(block):
                 yield chunk
@@ -109,8 +108,12 @@ class Stream:
             yield text
 
     def iter_lines(self) -> Iterator[str]:
-        """Iterate over the body's lines, without their ends."""
-        for line in self._lines():
+        """Iterate over the body's lines in UTF-8, without their ends: LF, CRLF or CR."""
+        framing = _framing.TextLines()
+        for block in self._blocks():
+            for line in framing.add(block):
+                yield line.decode(errors="replace")
+        for line in framing.rest():
             yield line.decode(errors="replace")
 
     def iter_json(self) -> Iterator[Any]:
@@ -118,7 +121,12 @@ class Stream:
 
         Raises DecodingError at a line that is not JSON.
         """
-        for line in self._lines():
+        framing = _framing.Lines()
+        for block in self._blocks():
+            for line in framing.add(block):
+                if line.strip(_framing.BLANKS):
+                    yield _framing.value(line)
+        for line in framing.rest():
             if line.strip(_framing.BLANKS):
                 yield _framing.value(line)
 
@@ -140,14 +148,6 @@ class Stream:
         with contextlib.suppress(CarpoolError):
             self._ask("request.cancel", {"request": self.request_id})
             self._ask("request.dismiss", {"request": self.request_id})
-
-    def _lines(self) -> Iterator[bytes]:
-        framing = _framing.Lines()
-        for block in self._blocks():
-            for line in framing.add(block):
-                yield line
-        for line in framing.rest():
-            yield line
 
     def _blocks(self) -> Iterator[bytes]:
         """Iterate over what arrives, to the end; raises the error of the request."""
