@@ -5,11 +5,13 @@ import gc
 import json
 import os
 import socket
+import struct
 import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -103,7 +105,7 @@ def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch:
         monkeypatch.setattr(_socket, "default_path", lambda: str(listener.getsockname()))
         if os.getuid() == 0:
             # Root's daemon is trusted, so the kernel has to name another user.
-            monkeypatch.setattr("carpool._socket.struct.unpack", lambda _, __: (1, 4711, 4711))
+            belongs_to(4711, monkeypatch)
         with pytest.raises(carpool.DaemonUnreachableError, match="no daemon at"):
             _socket.connect(may_start=False)
         connection, _ = listener.accept()
@@ -113,7 +115,9 @@ def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch:
 
 def belongs_to(uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the kernel name another user as the listener, which only root can start in fact."""
-    monkeypatch.setattr("carpool._socket.struct.unpack", lambda _, __: (1, uid, uid))
+    # Of this module alone: the thread of pytest-xdist that reads messages uses the same function.
+    mine = SimpleNamespace(pack=struct.pack, calcsize=struct.calcsize, unpack=lambda _, __: (1, uid, uid))
+    monkeypatch.setattr(_socket, "struct", mine)
 
 
 @pytest.mark.parametrize(("mode", "owner"), [(0o777, 4711), (0o770, 4711), (0o1777, 0)])
