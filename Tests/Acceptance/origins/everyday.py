@@ -36,3 +36,5 @@ def serve(origin: ScriptedOrigin) -> None:
     origin.on("/old", lambda exchange: exchange.reply(302, headers=[("Location", "/new")]))
     origin.on("/login", lambda exchange: exchange.reply(headers=[("Set-Cookie", "sid=1; Path=/")]))
     origin.on("/busy", statuses(503, 200))
+    origin.on("/missing", statuses(404))
+    origin.on("/slow", lambda exchange: (exchange.wait_for_peer_to_close(), None)[1])
