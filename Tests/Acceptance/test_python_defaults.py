@@ -196,10 +196,22 @@ def test_the_functions_have_the_arguments_of_the_methods(client: carpool.Client)
     assert carpool.get.__doc__ == client.get.__doc__
 
 
+# Methods of a client for which there is no function.
+METHODS = ["call", "create_session", "download", "events", "reachability", "register"]
+METHODS += ["serve", "submit", "subscribe", "upload", "wait"]
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("Session", "Client"), ("HTTPError", "HTTPStatusError"), ("Timeout", "RequestTimeoutError"), ("nonsense", None)],
+    [
+        ("Session", "Client"),
+        ("HTTPError", "HTTPStatusError"),
+        ("Timeout", "RequestTimeoutError"),
+        *((name, f"{name} of a Client") for name in METHODS),
+        ("nonsense", None),
+    ],
 )
-def test_a_name_of_another_package_is_refused_with_ours(name: str, meant: str | None) -> None:
+def test_a_name_that_the_package_does_not_have_is_refused_with_ours(name: str, meant: str | None) -> None:
     with pytest.raises(AttributeError, match=f"use {meant}" if meant else "no attribute 'nonsense'"):
         getattr(carpool, name)
+    assert name not in METHODS or hasattr(carpool.Client, name)

@@ -326,6 +326,10 @@ def test_an_earlier_name_of_an_attribute_is_refused_with_the_new_one(
             _ = each.iter_content
         with pytest.raises(AttributeError, match=r"no attribute 'none'$"):
             _ = each.none
+    for name in ("iter_sse", "iter_json", "iter_text"):
+        assert hasattr(objects[0], name)
+        with pytest.raises(AttributeError, match=f"Response has no attribute '{name}': use .*stream=True and {name}"):
+            getattr(objects[1], name)
 
 
 # Streams

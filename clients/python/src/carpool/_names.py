@@ -18,6 +18,9 @@ _RENAMED: Final = {
 }
 _MISSING: Final = {
     "has_redirect_location": "use is_redirect",
+    "iter_json": "use stream=True and iter_json, or json() for a body that is one value",
+    "iter_sse": "use stream=True and iter_sse",
+    "iter_text": "use text, or stream=True and iter_text",
     "links": 'parse headers["link"]',
     "next": 'use headers["location"]',
     "raw": "use stream=True and iter_bytes",
@@ -36,6 +39,17 @@ _CLASSES: Final = {
     "Timeout": "RequestTimeoutError for the error, timeout=(connect, read) for the limits",
     "TimeoutException": "RequestTimeoutError",
     "TransportError": "TransferError",
+    "call": "call of a Client",
+    "create_session": "create_session of a Client",
+    "download": "download of a Client",
+    "events": "events of a Client",
+    "reachability": "reachability of a Client",
+    "register": "register of a Client",
+    "serve": "serve of a Client",
+    "submit": "submit of a Client",
+    "subscribe": "subscribe of a Client",
+    "upload": "upload of a Client",
+    "wait": "wait of a Client",
     "stream": "get, post and the others with stream=True",
 }
 
