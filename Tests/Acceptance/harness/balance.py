@@ -11,7 +11,7 @@ from pathlib import Path
 from origins.scripted import ScriptedOrigin
 
 from harness.daemon import Daemon
-from harness.waiting import eventually
+from harness.waiting import eventually, join
 
 _FIRST = "/first-of-the-balance"
 
@@ -62,6 +62,7 @@ class Balance:
     def _holdings(self) -> Holdings:
         # Connections that are idle are no leak, but they count, also in this process, in which the origin is.
         self._origin.close_connections()
+        join(self._origin._threads[1:])
         clients = len(self._clients())
         requests = len(self._asking.call("request.list", scope="all")["requests"])
         files = self._daemon.descriptors()
