@@ -39,6 +39,16 @@ class Carrier(Channel):
         assert begun is not None  # noqa: S101, for the type checker
         return self._answer(link, begun, until_notified=until_notified)
 
+    def settle(self) -> None:
+        """Take the answer of a call whose result is not needed; raises CarpoolError if it does not come soon."""
+        link = self._begun_on()
+        with self._in_step(link, " after a response"):
+            while link.begun is not None and link.begun.id not in link.answers:
+                if not self._advance(link, _waiting.SETTLE_SECONDS):
+                    raise _waiting.silent()
+        self.answer()
+        self.forget_notifications()
+
     def take(self) -> Notification | None:
         """Return the next notification that has been read."""
         unread = self._seat.notifications

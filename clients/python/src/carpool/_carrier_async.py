@@ -13,7 +13,7 @@ from ._adapters import MAX_LINE_BYTES
 from ._channel_async import AsyncChannel
 from ._exceptions import ConnectionLostError
 from ._feed import Feed
-from ._link_async import Link
+from ._link_async import Link, within
 from ._pipe import Pipe
 from ._rpc import Notification
 
@@ -38,6 +38,14 @@ class AsyncCarrier(AsyncChannel):
         begun, link.begun = link.begun, None
         assert begun is not None  # noqa: S101, for the type checker
         return await link.answer(begun, until_notified=until_notified)
+
+    async def settle(self) -> None:
+        """Take the answer of a call whose result is not needed; raises CarpoolError if it does not come soon."""
+        try:
+            await within(self.answer(), _waiting.SETTLE_SECONDS)
+        except asyncio.TimeoutError as error:
+            raise _waiting.silent() from error
+        self.forget_notifications()
 
     def take(self) -> Notification | None:
         """Return the next notification that has been read."""

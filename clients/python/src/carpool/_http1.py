@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._exceptions import CarpoolError, RequestError, RequestTimeoutError
+from ._pipe import READ_BYTES
 from ._response import reason_phrase
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from ._sync.exchange import Exchange
 
-# The most that http.client reads ahead of its caller.
-_BUFFER_BYTES = 65_536
 # Statuses whose responses have no body.
 _WITHOUT_BODY = frozenset({204, 304})
 
@@ -106,7 +105,7 @@ class _Socket:
         self._raw = raw
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self._raw, _BUFFER_BYTES)
+        return io.BufferedReader(self._raw, READ_BYTES)
 
 
 def response_of(

@@ -15,6 +15,8 @@ from ._exceptions import CarpoolError, DaemonUnreachableError, RequestTimeoutErr
 
 SILENCE_SECONDS: Final = 30.0
 PING_SECONDS: Final = 5.0
+# How long the next request of an adapter waits for the end of the previous one; then it uses another connection.
+SETTLE_SECONDS: Final = 1.0
 # A longer time-out stands for none.
 _LONGEST_SECONDS: Final = 3600.0
 # The pauses between attempts to reach the next daemon, in seconds.

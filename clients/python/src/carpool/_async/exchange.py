@@ -9,13 +9,12 @@ from .._carrier_async import AsyncCarrier
 from .._exceptions import CarpoolError, ObjectError, request_error
 from .._feed import Feed
 from .._http1 import body_length, raw_headers
-from .._pipe import Pipe
+from .._pipe import READ_BYTES, Pipe
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# The size of a pipe for a response: what the kernel makes without being asked, and that of a body that has filled it.
-_PIPE_BYTES = 65_536
+# The size of a pipe whose body has filled it.
 _LARGE_PIPE_BYTES = 1 << 20
 
 
@@ -32,7 +31,7 @@ class Exchange:
         self.is_reusable = False
         self.headers: list[tuple[bytes, bytes]] = []
         self.length: int | None = None
-        self._pipe = Pipe(_PIPE_BYTES)
+        self._pipe = Pipe(READ_BYTES)
         self._feed: Feed | None = None
         self._answer: dict[str, Any] | None = None
         self._method = ""
@@ -47,8 +46,9 @@ class Exchange:
     async def next(self) -> Self | None:
         """Return an exchange on the channel of this one, which is over; None if the daemon does not answer there."""
         try:
-            # The body was complete before the answer.
-            await self._end_of_call()
+            if self._answer is None:
+                # The body was complete before the answer.
+                await self.channel.settle()
         except CarpoolError:
             await self.channel.close()
             return None
@@ -131,7 +131,7 @@ class Exchange:
         block = await self.channel.read(self._pipe)
         if not block:
             await self._end()
-        if self._received == 0 and len(block) == _PIPE_BYTES != self.length:
+        if self._received == 0 and len(block) == READ_BYTES != self.length:
             self._pipe.grow(_LARGE_PIPE_BYTES)
         self._received += len(block)
         if self._received == self.length:
