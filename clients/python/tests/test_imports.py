@@ -13,7 +13,7 @@ from pathlib import Path
 # The modules of the standard library that modules of the package import; these import more, as they need.
 STANDARD = """
     __future__ _thread atexit base64 binascii codecs collections collections.abc contextlib dataclasses fcntl importlib
-    inspect io json os pathlib select signal socket stat struct sys time types typing weakref
+    inspect io json os select signal socket stat struct sys time types typing weakref
 """
 # The modules of the package; those for asyncio, callbacks, and the adapters of requests and httpx are not among them.
 OWN = """

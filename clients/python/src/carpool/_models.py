@@ -8,7 +8,6 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 
@@ -38,8 +37,8 @@ def body_content(body: dict[str, Any]) -> bytes | None:
 
 def read_file(path: str) -> bytes | None:
     """Read a file of the daemon's; None if this process cannot open it (another user or mount namespace)."""
-    with contextlib.suppress(OSError):
-        return Path(path).read_bytes()
+    with contextlib.suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
+        return file.read()
     return None
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The characters of hosts besides letters and digits; names with others in a file are for other programs.
 _HOST_MARKS: Final = "-_."
@@ -22,8 +24,9 @@ class NetrcAuth:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        # Few programs need it, and it imports others.
+        # Few programs need them, and they import others.
         import netrc  # noqa: PLC0415
+        from pathlib import Path  # noqa: PLC0415
 
         self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(path)
         self._hosts = netrc.netrc(None if path is None else os.fspath(path)).hosts

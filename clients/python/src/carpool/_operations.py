@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from . import _checks, _proxies
@@ -312,9 +311,11 @@ def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _umask() -> int | None:
     """Return the umask without changing it, as umask(2) would for a moment in all threads."""
-    status = Path("/proc/self/status")
-    with contextlib.suppress(OSError, ValueError):
-        for line in status.read_text().splitlines():
+    with (
+        contextlib.suppress(OSError, ValueError),
+        open("/proc/self/status", encoding="utf-8", errors="replace") as status,  # noqa: PTH123, without pathlib
+    ):
+        for line in status:
             if line.startswith("Umask:"):
                 return int(line.split()[1], 8)
     return None

@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from . import _cookies, _framing, _names
@@ -17,6 +16,7 @@ from ._models import CacheOutcome, Headers, body_content, read_file
 
 if TYPE_CHECKING:
     from datetime import timedelta
+    from pathlib import Path
 
 
 # The statuses of redirects that the daemon follows.
@@ -206,6 +206,8 @@ class Response:
     @property
     def path(self) -> Path | None:
         """The file that holds the body: a download's own, or one of the daemon's that stays as long as the request."""
+        from pathlib import Path  # noqa: PLC0415, few programs need it
+
         file = (self.record.get("body") or {}).get("file")
         return None if file is None else Path(file)
 

@@ -13,7 +13,6 @@ import struct
 import time
 from collections.abc import Iterator
 from io import FileIO
-from pathlib import Path
 from typing import Final
 
 from . import _waiting
@@ -89,7 +88,8 @@ def default_path() -> str:
     path = f"{_state_directory()}/run/carpool.sock"
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
-    if Path(_last_resort()).exists() and _mode_if_ours(_last_resort()) is None:
+    # Here as below without pathlib, whose import takes a tenth of that of the package.
+    if os.path.exists(_last_resort()) and _mode_if_ours(_last_resort()) is None:  # noqa: PTH110
         raise DaemonUnreachableError(f"{_last_resort()} belongs to another user; name a socket with CARPOOL_SOCKET")
     return f"{_last_resort()}/carpool.sock"
 
@@ -115,7 +115,7 @@ def _variable(name: str) -> str | None:
 def _mode_if_ours(directory: str) -> int | None:
     """Return the permission bits of a directory of this user; None if it is something else."""
     try:
-        found = Path(directory).lstat()
+        found = os.lstat(directory)
     except OSError:
         return None
     is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
@@ -134,8 +134,11 @@ def _candidates() -> Iterator[str]:
     """Yield the default path, then the one in the lock of a running daemon, whose environment may differ."""
     default = default_path()
     yield default
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        for line in Path(f"{_state_directory()}/carpoold.lock").read_text().splitlines():
+    with (
+        contextlib.suppress(OSError, UnicodeDecodeError),
+        open(f"{_state_directory()}/carpoold.lock", encoding="utf-8") as lock,  # noqa: PTH123, as above
+    ):
+        for line in lock.read().splitlines():
             if line.startswith("/") and line != default and len(os.fsencode(line)) <= MAX_PATH_BYTES:
                 yield line
 
@@ -246,6 +249,8 @@ def _spawn(program: str, status: int) -> None:
 
     A shell starts it and ends: a child of this process would stay a zombie if it ended first.
     """
+    from pathlib import Path  # noqa: PLC0415, few programs start the daemon
+
     if not os.access(program, os.X_OK):
         reason = "Permission denied" if Path(program).exists() else "No such file or directory"
         raise DaemonUnreachableError(f"cannot start {program}: {reason}")
