@@ -8,6 +8,9 @@ import pytest
 from both_clients import AnyClient, Asynchronous, Blocking, Connect, Start
 from daemon import Answer, FakeDaemon
 
+import carpool
+from carpool import testing
+
 pytest_plugins = ["deadlines"]
 
 
@@ -35,3 +38,15 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
     yield begin
     for client in clients:
         client.close()
+
+
+@pytest.fixture
+def fake() -> Iterator[testing.FakeDaemon]:
+    with testing.FakeDaemon() as running:
+        yield running
+
+
+@pytest.fixture
+def client(fake: testing.FakeDaemon) -> Iterator[carpool.Client]:
+    with carpool.Client(fake.socket) as connected:
+        yield connected
