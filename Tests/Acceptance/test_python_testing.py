@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import json
 import logging
 import os
 from collections.abc import Callable
@@ -12,100 +12,9 @@ from typing import Any
 
 import carpool
 import pytest
-from carpool.httpx import CarpoolTransport
-from carpool.requests import CarpoolAdapter
-from carpool.testing import FakeDaemon, Reply, Request
-from origins.scripted import Exchange, ScriptedOrigin, statuses
-
-httpx = importlib.import_module("httpx")
-requests = importlib.import_module("requests")
-
-LARGE = bytes(range(256)) * 800
-REPLIES: dict[str, tuple[int, bytes, list[tuple[str, str]]]] = {
-    "/json": (200, b'{"a":[1,"\xc3\xa9"]}', [("Content-Type", "application/json"), ("Set-Cookie", "sid=1")]),
-    "/binary": (200, b"\xff\xfe", []),
-    "/empty": (204, b"", []),
-    "/large": (200, LARGE, [("Content-Type", "application/octet-stream")]),
-    "/text": (200, b"x" * 45_000, [("Content-Type", "text/plain")]),
-    "/quotes": (200, b'"' * 40_000, [("Content-Type", "text/plain")]),
-    "/missing": (404, b"none", [("Content-Type", "text/plain")]),
-    "/old": (302, b"", [("Location", "/new?a=b")]),
-    "/see": (303, b"", [("Location", "/echo")]),
-    "/new": (200, b"new", []),
-    "/loop": (301, b"", [("Location", "/loop")]),
-    "/stay": (302, b"", []),
-}
-DEAD = "http://127.0.0.1:1/"
-
-
-def serve(origin: ScriptedOrigin) -> str:
-    """Serve the replies; return the origin's URL."""
-
-    def handler(status: int, body: bytes, headers: list[tuple[str, str]]) -> Callable[[Exchange], None]:
-        return lambda exchange: exchange.reply(status, body, headers)
-
-    for path, reply in REPLIES.items():
-        origin.on(path, handler(*reply))
-    origin.on("/busy", statuses(503, 503, 200, body=b"free"))
-    origin.on("/echo", lambda exchange: exchange.reply(200, exchange.request.method.encode() + exchange.request.body))
-
-    def broken(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
-        exchange.close()
-
-    origin.on("/broken", broken)
-    return origin.url
-
-
-def mock(fake: FakeDaemon, url: str) -> None:
-    """Make the same replies of routes."""
-    for path, (status, body, headers) in REPLIES.items():
-        fake.route("*", url + path, status_code=status, content=body, headers=headers)
-    fake.route("*", f"{url}/busy", [*[Reply(503, content=b"free")] * 2, Reply(content=b"free")])
-
-    def echo(request: Request) -> Reply:
-        return Reply(content=request.method.encode() + request.content)
-
-    fake.route("*", f"{url}/echo", echo)
-    broken = {"Content-Length": "10"}
-    name = "session_task_failed.network_connection_lost"
-    fake.route("*", f"{url}/broken", headers=broken, content=b"first", error=name)
-    fake.route("*", DEAD, error="session_task_failed.cannot_connect_to_host")
-
-
-# Members that depend on the network, the version of libcurl or the machine.
-FREE = {
-    "reachability",
-    "curl",
-    "errno",
-    "url_error_code",
-    "hint",
-    "new_connection",
-    "message",
-    "path",
-    "expected",
-    "detail",
-}
-# Members whose values are the same, and not only their types.
-EXACT = {
-    "state", "name", "text", "base64", "error", "method", "status", "size_bytes", "code", "attempts", "redirects", "ok",
-    "changed", "reused", "held", "fd", "eof", "retryable", "value", "none", "sha256", "finished", "tags",
-    "offset_bytes",
-}  # fmt: skip
-
-
-def form(value: Any, place: str = "") -> dict[str, Any]:
-    """Return the members of a record with their types; states, names of errors, bodies and numbers as they are."""
-    name = place.rpartition(".")[2]
-    if isinstance(value, dict) and value:
-        members = [form(member, f"{place}.{key}") for key, member in value.items() if key not in FREE]
-        return {path: member for found in members for path, member in found.items()}
-    if isinstance(value, list) and value and name != "headers":
-        members = [form(element, f"{place}.{number}") for number, element in enumerate(value)]
-        return {path: member for found in members for path, member in found.items()}
-    if name in EXACT and value is not None:
-        return {place: value}
-    return {place: type(value).__name__}
+from carpool.testing import FakeDaemon
+from harness.doubles import DEAD, LARGE, REPLIES, differing, mock, serve
+from origins.scripted import ScriptedOrigin
 
 
 def perform(path: str, **params: Any) -> Callable[[carpool.Client, str], Any]:
@@ -232,6 +141,19 @@ def hello(client: carpool.Client, _: str) -> Any:
     return [{**answer, "capabilities": {}, "limits": {}}, client.call("daemon.ping")]
 
 
+def detailed(level: str) -> Callable[[carpool.Client, str], Any]:
+    def scenario(client: carpool.Client, url: str) -> Any:
+        found = [client.call("request.perform", url=f"{url}{path}", detail=level) for path in ("/json", "/in", "/loop")]
+        made = client.call("request.submit", url=f"{url}/in", method="POST", body={"text": "a"})
+        found += [client.call(f"request.{call}", request=made["request"], detail=level) for call in ("wait", "get")]
+        found += [client.call("request.perform", url=wrong, detail=level) for wrong in (DEAD, "nope")]
+        # The fields too, of which `form` has only the type.
+        heads = [head["headers"] for record in found for head in record.get("redirects", [])]
+        return [*found, {"text": json.dumps(heads)}]
+
+    return scenario
+
+
 RETRY = [{"retry_policy": {"scale_ms": 1, "without_validation": True}}]
 SCENARIOS: dict[str, Callable[[carpool.Client, str], Any]] = {
     **{f"get {path}": perform(path) for path in REPLIES},
@@ -241,6 +163,7 @@ SCENARIOS: dict[str, Callable[[carpool.Client, str], Any]] = {
     "post a moved one": perform("/old", method="POST", body={"text": "a"}),
     "not followed": perform("/old", redirect="do_not_follow"),
     "user": perform("/json?token=a#part"),
+    "a fragment of a redirect": perform("/old#part", detail="full"),
     "in a file": perform("/json", response_body="file"),
     "hash": perform("/json", sha256=True),
     "as json": perform("/json", serialize="json"),
@@ -269,6 +192,9 @@ SCENARIOS: dict[str, Callable[[carpool.Client, str], Any]] = {
     "empty stream": stream("/empty"),
     "broken stream": stream("/broken"),
     "downloaded": downloaded,
+    **{f"detail {level}": detailed(level) for level in ("short", "standard", "full")},
+    "retried, in short": perform("/busy", interceptor=RETRY, detail="short"),
+    "user, in short": perform("/json?token=a#part", detail="short"),
     "session": session,
     "refusals": refusals,
     "hello": hello,
@@ -288,34 +214,7 @@ def test_the_fake_sends_what_the_daemon_sends(
     with FakeDaemon() as fake, carpool.Client(fake.socket) as faked:
         mock(fake, url)
         found = SCENARIOS[scenario](faked, url)
-    fake_form, real_form = form(found), form(SCENARIOS[scenario](client, url))
-    differing = {
-        place: (fake_form.get(place, "absent"), real_form.get(place, "absent"))
-        for place in fake_form | real_form
-        if fake_form.get(place, "absent") != real_form.get(place, "absent")
-    }
-    assert differing == {}, "of the fake, and of the daemon"
-    assert real_form
-
-
-@pytest.mark.parametrize("path", ["/json", "/large", "/empty", "/missing", "/old"])
-def test_the_adapters_use_the_fake(path: str) -> None:
-    """They read bodies with request.read, and have sessions of their own."""
-    url = "http://fake.example"
-    with FakeDaemon() as fake, requests.Session() as session, httpx.Client(transport=CarpoolTransport()) as client:
-        mock(fake, url)
-        session.mount("http://", CarpoolAdapter())
-        status, body, _ = REPLIES["/new" if path == "/old" else path]
-        response = session.get(url + path)
-        assert (response.status_code, response.content) == (status, body)
-        response = client.get(url + path, follow_redirects=True)
-        assert (response.status_code, response.content) == (status, body)
-        response = session.post(f"{url}/echo", data=b"abc", allow_redirects=False)
-        assert response.content == b"POSTabc"
-        with pytest.raises(requests.ConnectionError):
-            session.get(DEAD)
-        with pytest.raises(httpx.ConnectError):
-            client.get(DEAD)
+    assert differing(found, SCENARIOS[scenario](client, url)) == {}
 
 
 def test_the_log_has_the_requests_of_a_fake(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from .._adapters import HEAD_EVENT
 from .._operations import RETRIED
 from .records import Hop, RefusedError, errors, failure
 
@@ -13,7 +14,6 @@ _REFUSED: Final = (
     "encoding",
     "parameters",
     "authenticate",
-    "events",
     "resume_data",
     "expect_continue",
 )
@@ -37,7 +37,15 @@ def check(params: Mapping[str, Any]) -> None:
     for name in _REFUSED:
         if params.get(name):
             raise not_done(f"params.{name}", name)
+    _check_events(params)
     _check_rules(params)
+
+
+def _check_events(params: Mapping[str, Any]) -> None:
+    """Raise RefusedError for events but that of the head, which the adapters for requests and httpx ask for."""
+    events = params.get("events")
+    if events and (events != {"types": [HEAD_EVENT]} or params.get("hold_for_headers")):
+        raise not_done("params.events", f"events but {HEAD_EVENT} of a request.perform that is not held")
 
 
 def _check_rules(params: Mapping[str, Any]) -> None:

@@ -72,6 +72,10 @@ class Connection:
         """Close the descriptor in a child of os.fork()."""
         self._socket.close()
 
+    def notify(self, event: dict[str, Any]) -> None:
+        """Send an event."""
+        self._send(self._rpc.send_notification("event", event))
+
     def stop(self, call: Any) -> None:
         """End the wait of a call."""
         if call in self._calls:
@@ -84,10 +88,8 @@ class Connection:
         with contextlib.suppress(OSError, CarpoolError):
             while True:
                 data, descriptors, _, _ = socket.recv_fds(self._socket, READ_BYTES, MAX_DESCRIPTORS)
-                self._descriptors += descriptors
                 self._rpc.receive_data(data)
-                while not isinstance(event := self._rpc.next_event(), NeedData):
-                    self._handle(event)
+                self._take(descriptors, ends_line=data.endswith(b"\n"))
         for call in self._calls.values():
             call.is_stopped = True
         for name in self.bound:
@@ -98,8 +100,25 @@ class Connection:
         self._socket.close()
         self._fake.ended(self)
 
-    def _handle(self, event: Any) -> None:
-        descriptors, self._descriptors = self._descriptors, []
+    def _take(self, received: list[int], *, ends_line: bool) -> None:
+        """Handle the lines that are complete.
+
+        Descriptors are those of the last line in the block with which they were received, because the kernel ends a
+        block there; the line may be incomplete.
+        """
+        try:
+            event = self._rpc.next_event()
+            while not isinstance(event, NeedData):
+                following = self._rpc.next_event()
+                descriptors, self._descriptors = self._descriptors, []
+                if ends_line and isinstance(following, NeedData):
+                    descriptors, received = descriptors + received, []
+                self._handle(event, descriptors)
+                event = following
+        finally:
+            self._descriptors += received
+
+    def _handle(self, event: Any, descriptors: list[int]) -> None:
         call = Call(self, getattr(event, "params", {}), descriptors)
         try:
             if isinstance(event, Question):

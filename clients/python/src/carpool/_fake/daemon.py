@@ -213,7 +213,7 @@ class FakeDaemon:
             if len(self.running) >= MAX_REQUESTS:
                 raise _full(f"{MAX_REQUESTS} requests that are not dismissed")
             self._last += 1
-            request = Running(self, f"r_{self._epoch}_{self._last:x}", params)
+            request = Running(self, self._last, f"r_{self._epoch}_{self._last:x}", params)
             self.running[request.name] = request
         return request
 
@@ -228,7 +228,7 @@ class FakeDaemon:
             return
         with self.changed:
             has_function = any(route.has_function for route in self.routes)
-        if has_function:
+        if has_function or request.incoming is not None:
             threading.Thread(target=self._run, args=(request,), name="carpool-fake-request", daemon=True).start()
         else:
             self._run(request)
@@ -236,7 +236,8 @@ class FakeDaemon:
     @staticmethod
     def _run(request: Running) -> None:
         try:
-            request.perform()
+            if request.receive(MAX_BYTES):
+                request.perform()
         except Exception as error:  # noqa: BLE001, whatever the function of a route raises is the failure of the request
             request.fail(f"{type(error).__name__}: {error}")
 

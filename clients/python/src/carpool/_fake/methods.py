@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from .._adapters import HEAD_EVENT
 from . import checks, records
+from .incoming import Incoming
 from .requests import Running
 
 if TYPE_CHECKING:
@@ -61,12 +65,27 @@ def _begin(fake: FakeDaemon, call: Call) -> Running:
     if session not in fake.sessions:
         raise records.errors(1107, "session.not_found", f"no such session: {session}", session=session)
     request = fake.begin(_with_session(fake.sessions[session], call.params))
-    if isinstance(place := call.params.get("response_body"), dict):
-        if place != {"fd": 0} or len(call.descriptors) != 1:
-            fake.running.pop(request.name, None)
-            raise checks.not_done("params.response_body", "a descriptor but one that came with the line: fd 0")
-        request.descriptor = call.descriptors.pop()
+    try:
+        if isinstance(place := call.params.get("response_body"), dict):
+            request.descriptor = _descriptor(call, "response_body", place)
+            request.inline_bytes = int(place.get("inline_bytes", 0))
+        if "fd" in (body := call.params.get("body") or {}):
+            if request.state != "resumed":
+                raise checks.not_done("params.body", "a body with fd of a request that does not start at once")
+            request.incoming = Incoming(_descriptor(call, "body", body))
+    except records.RefusedError:
+        fake.forget(request)
+        request.cancel()
+        raise
     return request
+
+
+def _descriptor(call: Call, name: str, place: Mapping[str, Any]) -> int:
+    """Return a copy of a descriptor that came with the line."""
+    index = place.get("fd")
+    if not isinstance(index, int) or not 0 <= index < len(call.descriptors):
+        raise checks.not_done(f"params.{name}", "a descriptor but one that came with the line")
+    return os.dup(call.descriptors[index])
 
 
 def _with_session(configuration: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
@@ -89,6 +108,9 @@ def _perform(fake: FakeDaemon, call: Call) -> Any:
     request = _begin(fake, call)
     if call.params.get("on_disconnect") != "detach":
         call.connection.bound.add(request.name)
+    subscription = f"s{request.number}" if call.params.get("events") else None
+    if subscription is not None:
+        request.announce = functools.partial(_announce, fake, call, subscription)
     fake.start(request)
 
     def is_answered() -> bool:
@@ -99,12 +121,31 @@ def _perform(fake: FakeDaemon, call: Call) -> Any:
             return request.entry()
         if "file" not in request.record["body"] or request.params.get("kind") == "download":
             fake.forget(request)
-        return request.answer(_level(call))
+        found = request.answer(_level(call))
+        if subscription is None:
+            return found
+        closed = {"type": "subscription.closed", "data": {"reason": "request_finished"}}
+        call.connection.notify({**_event(fake, subscription), **closed})
+        return {**found, "sub": subscription}
 
     return call.when(is_answered, answer)
 
 
+def _event(fake: FakeDaemon, subscription: str) -> dict[str, Any]:
+    return {"sub": subscription, "cursor": fake.cursor, "time": records.now()}
+
+
+def _announce(fake: FakeDaemon, call: Call, subscription: str, request: Running, head: dict[str, Any]) -> None:
+    """Send the event with the head of a response."""
+    names = {"session": request.params.get("session", "default"), "request": request.name}
+    names |= {"client": call.connection.name}
+    event = {"type": HEAD_EVENT, **names, "attempt": request.attempt_count, "data": {"response": head}}
+    call.connection.notify({**_event(fake, subscription), **event})
+
+
 def _submit(fake: FakeDaemon, call: Call) -> Any:
+    if call.params.get("events"):
+        raise checks.not_done("params.events", "events of request.submit")
     request = _begin(fake, call)
     if call.params.get("on_disconnect") == "cancel":
         call.connection.bound.add(request.name)

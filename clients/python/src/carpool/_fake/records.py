@@ -46,7 +46,13 @@ class Hop:
     reply: Reply
     connection: int
     is_reused: bool
+    fragment: str
     start: str = field(default_factory=now)
+
+    @property
+    def url(self) -> str:
+        """The URL with its fragment, which is not sent."""
+        return f"{self.request.url}#{self.fragment}" if self.fragment else self.request.url
 
     @property
     def http_version(self) -> str:
@@ -62,7 +68,7 @@ class Hop:
             "status": self.reply.status_code,
             "http_version": self.http_version,
             "headers": [list(pair) for pair in self.reply.headers],
-            "url": self.request.url,
+            "url": self.url,
         }
 
     @property
@@ -75,7 +81,7 @@ class Hop:
         parts = urlsplit(self.request.url)
         size = len(self.body)
         has_head = self.reply.has_head
-        found: dict[str, Any] = {"url": self.request.url}
+        found: dict[str, Any] = {"url": self.url}
         if has_head:
             found["status"] = self.reply.status_code
         is_new = has_head and not self.is_reused
@@ -112,13 +118,15 @@ class Attempt:
 
     hops: list[Hop] = field(default_factory=list)
     error: dict[str, Any] | None = None
+    is_answered: bool = False
+    """Whether it has a response, and not a failure or one redirect too many."""
 
     def record(self, *, is_full: bool) -> dict[str, Any]:
         """Return the record of the attempt; the full one has header fields."""
         made: dict[str, Any] = {}
         if self.hops:
             first = self.hops[0].request
-            made["request"] = {"method": first.method, "url": first.url}
+            made["request"] = {"method": first.method, "url": self.hops[0].url}
             if is_full:
                 made["request"]["headers"] = [list(pair) for pair in first.headers.pairs]
                 if head := self.hops[-1].head:
@@ -133,7 +141,7 @@ def redirects(attempts: list[Attempt]) -> dict[str, Any]:
     hops = attempts[-1].hops if attempts else []
     if not hops:
         return {}
-    found: dict[str, Any] = {"method": hops[0].request.method, "url": hops[0].request.url}
+    found: dict[str, Any] = {"method": hops[0].request.method, "url": hops[0].url}
     if len(hops) > 1:
         heads = [head for hop in hops[:-1] if (head := hop.head)]
         kept = ("location", "set-cookie")
@@ -170,15 +178,14 @@ def inline(content: bytes) -> dict[str, Any] | None:
     return None if size > INLINE_BYTES else {**body, "size_bytes": len(content)}
 
 
-def timeline(start: str) -> dict[str, Any]:
+def timeline(start: str, *, is_answered: bool) -> dict[str, Any]:
     """Return the timeline of a full record."""
     end = now()
     return {
         "request_start": start,
-        "initial_response": end,
+        **({"initial_response": end, "latency_us": DURATION_US} if is_answered else {}),
         "request_completed": end,
         "serialization_completed": end,
-        "latency_us": DURATION_US,
         "request_duration_us": DURATION_US,
         "serialization_duration_us": 1,
         "total_duration_us": DURATION_US + 1,

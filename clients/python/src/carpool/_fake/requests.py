@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from .._models import Headers
 from . import checks, contents, records, serializing
+from .incoming import Incoming
 from .records import Attempt, Hop
 from .routes import NO_ROUTE, Reply, Request, no_route
 
@@ -28,14 +29,18 @@ _CANCELLED: Final = ("explicitly_cancelled", "the request was cancelled")
 class Running:
     """A request: `perform` makes its attempts, and `complete` its record, at once or when its body was read."""
 
-    def __init__(self, fake: FakeDaemon, name: str, params: dict[str, Any]) -> None:
+    def __init__(self, fake: FakeDaemon, number: int, name: str, params: dict[str, Any]) -> None:
         checks.check(params)
+        self.number = number
         self.name = name
         self.params = params
         self.state = "initialized" if params.get("start") == "manual" else "resumed"
         self.is_held = False
         self.is_streamed = (params.get("body") or {}).get("stream") is True
         self.descriptor: int | None = None
+        self.inline_bytes = 0
+        self.incoming: Incoming | None = None
+        self.announce: Callable[[Running, dict[str, Any]], None] | None = None
         self.record: dict[str, Any] | None = None
         self.content = b""
         self._fake = fake
@@ -44,7 +49,8 @@ class Running:
         self._received = bytearray()
         self._taken = 0
         try:
-            self._body = b"" if self.is_streamed else contents.body_bytes(params.get("body"))
+            is_later = self.is_streamed or "fd" in (params.get("body") or {})
+            self._body = b"" if is_later else contents.body_bytes(params.get("body"))
         except ValueError as error:
             raise checks.not_done("params.body", str(error)) from None
         except OSError as error:
@@ -105,6 +111,19 @@ class Running:
         """End the body that came in pieces."""
         self._body, self.is_streamed = bytes(self._received), False
 
+    def receive(self, most: int) -> bool:
+        """Read the body that comes through a descriptor; return False if the request has ended meanwhile."""
+        if self.incoming is None:
+            return True
+        body = self.incoming.read(most)
+        self._body = body or b""
+        return body is not None
+
+    @property
+    def attempt_count(self) -> int:
+        """The number of attempts so far."""
+        return len(self._attempts)
+
     def perform(self) -> None:
         """Make the attempts; complete the request, unless its body waits."""
         parts = urlsplit(self.params["url"])
@@ -119,6 +138,10 @@ class Running:
             self._attempts.append(attempt)
             self._follow(attempt)
             hop = attempt.hops[-1]
+            head = hop.head if attempt.error is None else None
+            attempt.is_answered = head is not None
+            if self.announce is not None and head is not None:
+                self.announce(self, head)
             attempt.error = attempt.error or self._error(hop)
             if attempt.error is None or not checks.is_retried(self.params, hop, attempt.error, len(self._attempts)):
                 break
@@ -138,9 +161,10 @@ class Running:
 
     def _follow(self, attempt: Attempt) -> None:
         """Make the hops of an attempt."""
-        method, url, body = self.method, urldefrag(self.params["url"]).url, self._body
+        method, body = self.method, self._body
+        url, fragment = urldefrag(self.params["url"])
         while True:
-            hop = self._hop(method, url, body)
+            hop = self._hop(method, url, body, fragment)
             attempt.hops.append(hop)
             place = checks.redirect(self.params, hop)
             if place is None:
@@ -151,9 +175,11 @@ class Running:
                 attempt.error = records.failure(f"{_FAILED}http_too_many_redirects", message, details=limit)
                 return
             body = b"" if place[0] != method else body
-            method, url = place[0], urljoin(url, place[1])
+            method = place[0]
+            url, own = urldefrag(urljoin(url, place[1]))
+            fragment = own or fragment
 
-    def _hop(self, method: str, url: str, body: bytes) -> Hop:
+    def _hop(self, method: str, url: str, body: bytes, fragment: str) -> Hop:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
         url = parts._replace(netloc=host).geturl()
@@ -162,7 +188,7 @@ class Running:
         answer = self._fake.answer(request)
         reply = answer if isinstance(answer, Reply) else self._called(answer, request)
         number, is_reused = self._fake.connection_to(f"{parts.scheme}://{host}")
-        return Hop(request, reply, number, is_reused)
+        return Hop(request, reply, number, is_reused, fragment)
 
     def _called(self, function: Callable[[Request], Any], request: Request) -> Reply:
         reply = function(request)
@@ -188,7 +214,8 @@ class Running:
         hop = self._attempts[-1].hops[-1]
         self.content = hop.body if hop.reply.has_head else b""
         is_refused = self._attempts[-1].error is not None and hop.reply.error is None
-        if self.descriptor is not None and not is_refused:
+        is_short = 0 < self.inline_bytes >= len(self.content)
+        if self.descriptor is not None and not is_refused and not is_short:
             threading.Thread(target=self._write, name="carpool-fake-body", daemon=True).start()
             return
         self._finish(self._attempts[-1].error, self._placed())
@@ -238,6 +265,8 @@ class Running:
 
     def _finish(self, error: dict[str, Any] | None, body: dict[str, Any] | None = None) -> None:
         body = body or {"none": True, "size_bytes": 0}
+        if self.incoming is not None:
+            self.incoming.stop()
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
@@ -273,7 +302,10 @@ class Running:
             found |= records.redirects(self._attempts)
         if level != "short":
             found["attempts"] = [attempt.record(is_full=level == "full") for attempt in self._attempts]
-        return found | ({"timeline": records.timeline(self._start)} if level == "full" else {})
+        if level == "full":
+            is_answered = bool(self._attempts) and self._attempts[-1].is_answered
+            found["timeline"] = records.timeline(self._start, is_answered=is_answered)
+        return found
 
     def full_record(self, serializer: Any) -> dict[str, Any]:
         """Return the record with header fields and times, and the body serialized again."""
