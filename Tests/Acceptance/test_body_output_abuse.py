@@ -162,6 +162,7 @@ def test_a_service_of_another_user_is_refused(
 
 def test_the_descriptor_of_a_kept_request_is_free(daemon: Daemon, wire: Wire, text: str) -> None:
     """The records of submitted requests are kept until they are dismissed."""
+
     def outputs() -> int:
         return sum(name.startswith(("pipe:", "/dev/null")) for name in daemon.descriptors())
 
