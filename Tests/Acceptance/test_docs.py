@@ -111,7 +111,8 @@ def test_the_pages_about_moving_have_the_same_jobs() -> None:
 
 # The code of a library needs what is not installed, prints words or exceptions of its own, or does less.
 DIFFERENT = {"Server-sent events", "Errors", "Logging", "Cookies", "Download with progress, and resume", "Retries"}
-DIFFERENT |= {"Cancellation", "Time-outs"}
+# Of the last, the code of the library needs another package.
+DIFFERENT |= {"Cancellation", "Time-outs", "Tests without a network"}
 PRELUDE = """
 import asyncio, concurrent.futures, json, os, pickle, signal, ssl, warnings
 from concurrent.futures import ThreadPoolExecutor
