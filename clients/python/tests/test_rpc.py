@@ -125,3 +125,13 @@ def test_a_line_without_an_end_stops_at_the_limit() -> None:
 def test_the_end_of_the_connection_is_an_error() -> None:
     with pytest.raises(ConnectionLostError):
         RPCConnection().receive_data(b"")
+
+
+def test_whether_a_line_is_complete_is_known_before_it_is_read() -> None:
+    rpc = RPCConnection()
+    assert not rpc.has_line
+    for data, has_line in ((b'{"jsonrpc":"2.0","id":1,"res', False), (b'ult":1}', False), (b"\n{", True)):
+        rpc.receive_data(data)
+        assert rpc.has_line is has_line
+    assert events(rpc) == [Result(1, 1)]
+    assert not rpc.has_line

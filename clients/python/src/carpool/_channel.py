@@ -315,7 +315,8 @@ class Channel:
         call, method, params, silence = begun
         with self._in_step(link, f" during {method}"):
             while call not in link.answers:
-                if until_notified and self._seat.notifications:
+                # What was received with the notification comes first: it may be the answer.
+                if until_notified and self._seat.notifications and not link.rpc.has_line:
                     link.begun = begun
                     return None
                 if not self._advance(link, silence) and not self._is_alive(link):

@@ -47,9 +47,12 @@ class Pipe:
         if credit_bytes != READ_BYTES:
             self._resize(self._writing, credit_bytes)
 
-    def body_of(self, params: dict[str, Any]) -> list[int]:
-        """Make the parameters ask for the body in this pipe, and return the descriptors to pass with them."""
-        params["response_body"] = {"fd": 0}
+    def body_of(self, params: dict[str, Any], inline_bytes: int = 0) -> list[int]:
+        """Make the parameters ask for the body in this pipe, and return the descriptors to pass with them.
+
+        A body of at most `inline_bytes` may be in the record instead.
+        """
+        params["response_body"] = {"fd": 0, "inline_bytes": inline_bytes} if inline_bytes else {"fd": 0}
         self.silence_seconds = _waiting.silence(params)
         return [self._writing]
 

@@ -108,6 +108,11 @@ class RPCConnection:
             raise ConnectionLostError("the daemon closed the connection")
         self._buffer += data
 
+    @property
+    def has_line(self) -> bool:
+        """Whether a complete line has been received."""
+        return self._buffer.find(b"\n", self._scanned) >= 0
+
     def next_event(self) -> Event:
         """Return the next complete message, or NEED_DATA. Blank lines are skipped."""
         while True:

@@ -10,6 +10,7 @@ from .._carrier import Carrier
 from .._exceptions import CarpoolError, ObjectError, request_error
 from .._feed import Feed
 from .._http1 import body_length, raw_headers
+from .._models import body_content
 from .._pipe import READ_BYTES, Pipe
 
 if TYPE_CHECKING:
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
 
 # The size of a pipe whose body has filled it.
 _LARGE_PIPE_BYTES = 1 << 20
+# The longest body that the daemon may send in the answer. A longer one costs the daemon more as text than in the pipe.
+_INLINE_BYTES = 16_384
 
 
 class Exchange:
     """A request and its response, on a channel that nothing else uses meanwhile.
 
     The steps are `open`, `put` for each block of a streamed body, `end`, `head`, and `read` until it returns no bytes.
-    It is one call of `request.perform`: an event has the head, a pipe the body, and the answer the end. After the body
-    `is_reusable` says whether `next` may return another exchange on the same channel.
+    It is one call of `request.perform`: an event has the head, a pipe the body, and the answer the end. A short body
+    that has arrived at once is in the answer instead, which often comes with the event, and has the head too. After the
+    body `is_reusable` says whether `next` may return another exchange on the same channel.
     """
 
     def __init__(self, channel: Carrier) -> None:
@@ -60,8 +64,8 @@ class Exchange:
     def open(self, params: dict[str, Any], configuration: dict[str, Any]) -> None:
         """Send the request in a session of this configuration, which is created if there is none."""
         self._method = params["method"]
-        params = {**params, "events": {"types": [HEAD_EVENT]}}
-        descriptors = self._pipe.body_of(params)
+        params = {**params, "events": {"types": [HEAD_EVENT]}, "detail": "short"}
+        descriptors = self._pipe.body_of(params, _INLINE_BYTES)
         with self._pipe.passing():
             if "stream" in params.get("body", {}):
                 # Before the body, of which nothing is sent a second time.
@@ -117,7 +121,7 @@ class Exchange:
         if response is None:
             response = (self._end_of_call())["response"]
             if response is None:
-                self._end()
+                self._raise()
         head: dict[str, Any] = response
         self.headers = raw_headers(head)
         self.length = body_length(head["status"], self.headers, self._method)
@@ -129,9 +133,9 @@ class Exchange:
         """Return the next bytes of the body, none after the last; raises RequestError."""
         if self._is_over:
             return b""
-        block = self.channel.read(self._pipe)
+        block = b"" if self._has_all else self.channel.read(self._pipe)
         if not block:
-            self._end()
+            return self._end()
         if self._received == 0 and len(block) == READ_BYTES != self.length:
             self._pipe.grow(_LARGE_PIPE_BYTES)
         self._received += len(block)
@@ -141,6 +145,8 @@ class Exchange:
 
     def close(self) -> None:
         """Cancel the request by ending its connection, unless it is over."""
+        if self._answer is not None:
+            self._finish()
         if not self.is_reusable:
             self._is_over = True
             self.channel.close()
@@ -155,7 +161,27 @@ class Exchange:
         """Note that the body is complete. The pipe stays open, because closing it would cancel the request."""
         self._is_over = self.is_reusable = True
 
-    def _end(self) -> None:
+    @property
+    def _has_all(self) -> bool:
+        """Whether the answer says that the pipe has no more of the body, whose end may not be there yet."""
+        if self._answer is None:
+            return False
+        body = self._answer["body"]
+        return "fd" not in body or self._received >= body["size_bytes"]
+
+    def _end(self) -> bytes:
+        """Return the body that the answer has. Without one note the end; raises RequestError if the request failed."""
+        answer = self._end_of_call()
+        self._pipe.close()
+        if not self._received and (block := body_content(answer["body"])):
+            self._received = len(block)
+            if answer["outcome"]["ok"]:
+                self._finish()
+            return block
+        self._raise()
+        return b""
+
+    def _raise(self) -> None:
         """Note the end of the request; raises RequestError if it has failed."""
         answer = self._end_of_call()
         self._finish()
@@ -172,7 +198,7 @@ class Exchange:
     def _whole_head(self, request: str) -> dict[str, Any] | None:
         """Return a head that is too long for an event."""
         try:
-            record = self.channel.call("request.get", {"request": request})
+            record = self.channel.call("request.get", {"request": request, "detail": "short"})
         except ObjectError:
             # The request is over.
             record = self._end_of_call()
