@@ -215,8 +215,8 @@ def test_a_reader_that_closes_after_a_mebibyte(
 ) -> None:
     base = nginx.https1 if version == "1.1" else nghttpd.https
     pair = Pair()
-    trust = {"ca_file": str(authority.ca_file)}
-    pair.send(wire, url=f"{base}/16m.bin", http_version=version, trust=trust)
+    params: dict[str, Any] = {"http_version": version, "trust": {"ca_file": str(authority.ca_file)}}
+    pair.send(wire, url=f"{base}/16m.bin", **params)
     taken = 0
     while taken < 1 << 20:
         taken += len(os.read(pair.read, (1 << 20) - taken))
@@ -224,7 +224,7 @@ def test_a_reader_that_closes_after_a_mebibyte(
     record = wire.answer(901)["result"]
     assert record["outcome"]["error"]["name"] == "response_output_closed"
     assert 1 << 20 <= record["body"]["size_bytes"] < 16 << 20
-    assert wire.call("request.perform", url=f"{base}/hello.txt", trust=trust)["outcome"]["ok"], "the others go on"
+    assert wire.call("request.perform", url=f"{base}/hello.txt", **params)["outcome"]["ok"], "the others go on"
 
 
 def test_a_full_disk(wire: Wire, url: str) -> None:

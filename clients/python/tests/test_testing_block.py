@@ -83,7 +83,8 @@ def test_the_end_of_the_block_leaves_nothing(client: carpool.Client) -> None:
         fake.route("GET", URL, content=bytes(1_000_000))
         stream = own.get(URL, stream=True)
         request = own.submit("GET", URL, start="manual")
-        waiting = threading.Thread(target=pytest.raises, args=(carpool.ConnectionLostError, own.wait, request))
+        refused = (carpool.ConnectionLostError, own.wait, request)
+        waiting = threading.Thread(target=pytest.raises, args=refused, daemon=True)
         waiting.start()
         end = time.monotonic() + PATIENCE_SECONDS
         while not any(connection._calls for connection in fake._connections):
