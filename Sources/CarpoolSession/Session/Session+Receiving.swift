@@ -133,7 +133,9 @@ extension Session {
     /// Whether the end of a hop may be announced: not while the request is paused, nor before the receiver has passed
     /// on all of the body, nor before all of it is written.
     private func canEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
-        guard !request.isPaused else { return completion.error != nil && isSettled(request, completion) }
+        guard !request.isPaused else {
+            return (completion.error != nil || request.error != nil) && isSettled(request, completion)
+        }
         if let receiver = request.receiver, request.state != .cancelled, !request.isAborted, !request.isRedirected,
             !receiver.canEnd(request)
         {
