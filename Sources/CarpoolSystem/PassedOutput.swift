@@ -13,13 +13,14 @@ public final class PassedOutput: @unchecked Sendable {
         case pipe
         /// Written without waiting; the loop polls it.
         case socket
-        /// Written without waiting, since it was opened again (``PassedTerminal``); the loop polls it.
+        /// Written without waiting, since it was opened again (``PassedTerminal``). Not polled by the loop: polling a
+        /// terminal waits until its input is processed, and for changes of its line discipline (tty_ldisc(4)).
         case terminal
         /// A regular file, or a device without a queue such as /dev/null, at the position that its users share.
         case file
 
         /// Whether the loop can poll it.
-        public var isPolled: Bool { if case .file = self { false } else { true } }
+        public var isPolled: Bool { self == .pipe || self == .socket }
     }
 
     /// What the descriptor is.
@@ -65,7 +66,8 @@ public final class PassedOutput: @unchecked Sendable {
         _ = CLinux_replace(file.raw, PassedOutput.nothing)
     }
 
-    /// Whether the reader has closed its end. Does not block.
+    /// Whether the reader has closed its end. Does not block, unless it is a terminal: then it is for a thread of a
+    /// ``Worker``.
     public var hasLostReader: Bool {
         var state = pollfd(fd: file.raw, events: 0, revents: 0)
         guard poll(&state, 1, 0) > 0 else { return false }

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Writes bytes to a descriptor that a client has passed: a pipe, a socket, a terminal or a file.
 ///
-/// The loop only polls the descriptor; jobs of the worker write to it. The bytes that wait are bounded: ``isFull``
-/// reports when the transfer has to wait, and ``onRoom`` when it may continue.
+/// The loop only polls pipes and sockets; jobs of the worker write, and look at terminals. The bytes that wait are
+/// bounded: ``isFull`` reports when the transfer has to wait, and ``onRoom`` when it may continue.
 public final class DescriptorOutput: ReadinessHandler {
     /// The bytes that jobs write until all of them are written.
     ///
@@ -55,11 +55,18 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Whether nothing was written since the descriptor was ready.
     private var hasWrittenNothing = false
     private var pollTimer: Timer?
+    private var watchTimer: Timer?
+    /// The pause before the next attempt to write to a terminal, in milliseconds.
+    private var terminalPause = 1
     private var flushCompletion: (() -> Void)?
     private var closeCompletions: [() -> Void] = []
 
     /// How long polling is suspended after a fruitless readiness, in milliseconds.
     private static let pollPauseMilliseconds = 10
+    /// The longest pause between two attempts to write to a terminal that takes nothing, in milliseconds.
+    private static let longestTerminalPause = 64
+    /// How often a terminal to which nothing is written is looked at for a hang-up, in milliseconds.
+    private static let watchMilliseconds = 250
 
     /// Takes over a descriptor.
     /// - Parameter inlineBytes: a body of at most so many bytes, all of which arrive at once, is kept with the request.
@@ -73,7 +80,7 @@ public final class DescriptorOutput: ReadinessHandler {
 
     deinit {
         forget()
-        if let pollTimer { loop.cancel(pollTimer) }
+        cancelTimers()
         memory?.change(by: -waitingBytes)
     }
 
@@ -81,7 +88,7 @@ public final class DescriptorOutput: ReadinessHandler {
     func afterTurn(_ observer: any TurnObserver) { loop.afterTurn(observer) }
 
     /// Whether writing may wait for a reader.
-    public var mayWait: Bool { kind.isPolled }
+    public var mayWait: Bool { kind != .file }
 
     private var waitingBytes: Int { buffered.count + piece.bytes.count }
 
@@ -112,7 +119,8 @@ public final class DescriptorOutput: ReadinessHandler {
 
     /// Calls the body when everything is written, or nothing can be any more.
     func flush(_ then: @escaping () -> Void) {
-        guard waitingBytes > 0, failure == nil, !isClosed else { return then() }
+        // While a job writes, the hash is the job's, and the number of bytes changes.
+        guard isWriting || waitingBytes > 0 && failure == nil && !isClosed else { return then() }
         flushCompletion = then
     }
 
@@ -124,7 +132,7 @@ public final class DescriptorOutput: ReadinessHandler {
         guard !isClosed else { return }
         forget()
         isClosed = true
-        if let pollTimer { loop.cancel(pollTimer) }
+        cancelTimers()
         isPolling = false
         if !isWriting { finishClosing() }
     }
@@ -133,6 +141,7 @@ public final class DescriptorOutput: ReadinessHandler {
     func discard() {
         guard !isClosed, !isWriting, waitingBytes == 0 else { return close {} }
         forget()
+        cancelTimers()
         isClosed = true
         target = nil
     }
@@ -154,6 +163,10 @@ public final class DescriptorOutput: ReadinessHandler {
 
     private func forget() {
         if kind.isPolled, !isClosed, let target { loop.forget(target.raw) }
+    }
+
+    private func cancelTimers() {
+        for timer in [pollTimer, watchTimer].compactMap(\.self) { loop.cancel(timer) }
     }
 
     // MARK: Writing
@@ -180,10 +193,12 @@ public final class DescriptorOutput: ReadinessHandler {
             piece.start = 0
         }
         switch result {
+        // A terminal that was hung up.
+        case .failed(EIO) where kind == .terminal: return fail(SystemError(code: EPIPE, operation: "write"))
         case .failed(let code): return fail(SystemError(code: code, operation: "write"))
-        case .wouldBlock, .endOfFile: if hasWrittenNothing { pausePolling() } else { poll() }
+        case .wouldBlock, .endOfFile: waitForRoom()
         case .bytes:
-            hasWrittenNothing = false
+            (hasWrittenNothing, terminalPause) = (false, 1)
             write()
         }
         reportProgress()
@@ -223,25 +238,55 @@ public final class DescriptorOutput: ReadinessHandler {
 
     // MARK: Polling
 
-    /// Waits until there is room.
+    private func waitForRoom() {
+        switch kind {
+        case .pipe, .socket: if hasWrittenNothing { pause(DescriptorOutput.pollPauseMilliseconds) } else { poll() }
+        case .terminal:
+            pause(terminalPause)
+            terminalPause = min(2 * terminalPause, DescriptorOutput.longestTerminalPause)
+        case .file: fail(SystemError(code: EAGAIN, operation: "write"))
+        }
+    }
+
     private func poll() {
-        guard kind.isPolled, let target else { return fail(SystemError(code: EAGAIN, operation: "write")) }
+        guard let target else { return }
         isPolling = true
         loop.setInterest(.writable, for: target.raw, handler: self)
     }
 
-    /// Waits for the end of the reader.
-    private func watch() {
-        guard kind.isPolled, let target, !isClosed, failure == nil, !isWriting, !isPolling else { return }
-        loop.setInterest(.hangup, for: target.raw, handler: self)
-    }
-
-    private func pausePolling() {
+    private func pause(_ milliseconds: Int) {
         isPolling = true
         forget()
-        let timer = pollTimer ?? Timer { [unowned self] in poll() }
+        let timer = pollTimer ?? Timer { [unowned self] in endPause() }
         pollTimer = timer
-        loop.arm(timer, afterMilliseconds: DescriptorOutput.pollPauseMilliseconds)
+        loop.arm(timer, afterMilliseconds: milliseconds)
+    }
+
+    private func endPause() {
+        if kind.isPolled { return poll() }
+        isPolling = false
+        write()
+    }
+
+    /// Waits for the end of the reader.
+    private func watch() {
+        guard let target, !isClosed, failure == nil, !isWriting, !isPolling else { return }
+        if kind.isPolled { return loop.setInterest(.hangup, for: target.raw, handler: self) }
+        guard kind == .terminal else { return }
+        let timer = watchTimer ?? Timer { [unowned self] in look() }
+        watchTimer = timer
+        loop.arm(timer, afterMilliseconds: DescriptorOutput.watchMilliseconds)
+    }
+
+    /// Looks whether a terminal was hung up. A job that writes finds out itself.
+    private func look() {
+        guard let target, !isClosed, failure == nil, !isWriting, !isPolling else { return }
+        worker.runAlways(
+            { target.hasLostReader },
+            then: { [weak self] isLost in
+                guard let self, !isClosed, failure == nil, !isWriting else { return }
+                if isLost { fail(SystemError(code: EPIPE, operation: "write")) } else { watch() }
+            })
     }
 
     /// There is room, or the reader is gone.

@@ -50,7 +50,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition {
         if sink == .undecided { decide(request) }
-        if sink == .held, request.body.count + Int64(bytes.count) > Int64(output.inlineBytes) { release(request) }
+        if sink == .held, request.body.count + Int64(bytes.count) > inlineBytes(request) { release(request) }
         guard sink == .descriptor else { return try keep(bytes, request) }
         guard !output.isFull else {
             isPaused = true
@@ -63,9 +63,14 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
         return .accept
     }
 
+    /// A longer body is not held, nor one that would be moved to a file.
+    private func inlineBytes(_ request: Request) -> Int64 {
+        Int64(min(output.inlineBytes, request.parameters.memoryLimitBytes))
+    }
+
     private func decide(_ request: Request) {
         guard request.session.acceptsBeforeBody(request) else { return sink = .kept }
-        sink = output.inlineBytes > 0 ? .held : .descriptor
+        sink = inlineBytes(request) > 0 ? .held : .descriptor
         if sink == .held { output.afterTurn(self) }
     }
 
