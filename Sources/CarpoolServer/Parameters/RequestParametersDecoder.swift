@@ -200,6 +200,11 @@ struct RequestParametersDecoder {
                 "response_body.fd", "the body of a \(parameters.kind.rawValue) goes elsewhere",
                 "kind \"data\", \(other)")
         }
+        if params["key"] != nil {
+            throw refuse(
+                "key", "the body is written once, and a call that is repeated with the key gets none",
+                "no key, \(other)")
+        }
         let validators = params[.validate]
         for index in 0..<(validators?.count ?? 0) where validators?[index: index]?["callback"] != nil {
             throw refuse(
