@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import pty
 import re
@@ -64,6 +66,47 @@ def test_a_terminal_that_is_not_read_ends_with_its_request(
     eventually(lambda: "/dev/pts" not in " ".join(daemon.descriptors()))
     os.close(near)
     os.close(far)
+
+
+def polled(daemon: Daemon) -> set[int]:
+    """Return the descriptors that the daemon's loop waits for (proc(5), fdinfo of epoll)."""
+    found = set()
+    for entry in Path(f"/proc/{daemon.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if str(entry.readlink()) == "anon_inode:[eventpoll]":
+                text = Path(f"/proc/{daemon.pid}/fdinfo/{entry.name}").read_text()
+                found |= {int(number) for number in re.findall(r"^tfd:\s*(\d+)", text, re.MULTILINE)}
+    return found
+
+
+def terminals_of(daemon: Daemon) -> set[int]:
+    """Return the daemon's descriptors of terminals."""
+    found = set()
+    for entry in Path(f"/proc/{daemon.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if str(entry.readlink()).startswith("/dev/pts/"):
+                found.add(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_the_loop_does_not_poll_a_terminal(
+    daemon: Daemon, wire: Wire, origin: ScriptedOrigin, text: str, *, is_stopped: bool
+) -> None:
+    """That waits until the terminal's input is processed, which a program may write as fast as it can."""
+    near, far = pty.openpty()
+    if is_stopped:
+        termios.tcflow(far, termios.TCOOFF)
+    origin.hold("/held")
+    send(wire, [far], call=801, url=text if is_stopped else f"{origin.url}/held")
+    origin.received(1)
+    assert eventually(lambda: terminals_of(daemon))
+    assert wire.call("daemon.ping")
+    assert polled(daemon)
+    assert not polled(daemon) & terminals_of(daemon)
+    os.close(near)
+    os.close(far)
+    assert wire.answer(801)["result"]["outcome"]["error"]["name"] == "response_output_closed"
 
 
 def test_the_side_of_the_emulator_is_refused(wire: Wire, origin: ScriptedOrigin, text: str) -> None:
@@ -180,12 +223,38 @@ def test_the_descriptor_of_a_kept_request_is_free(daemon: Daemon, wire: Wire, te
     eventually(lambda: outputs() <= before + 1)
 
 
-@pytest.mark.parametrize("is_hashed", [True, False])
-def test_a_cancelled_request_counts_what_was_written(wire: Wire, origin: ScriptedOrigin, is_hashed: bool) -> None:
+def test_a_cancelled_request_has_the_size_and_the_hash_of_what_was_written(
+    wire: Wire, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """The call to cancel comes while a job writes."""
+    content = os.urandom(1 << 16) * 64
+    url = origin.on("/much", lambda exchange: exchange.reply(200, content))
+    hashed = 0
+    for call in range(60):
+        with (tmp_path / str(call)).open("wb") as file:
+            params: dict[str, Any] = {
+                "method": "request.submit",
+                "sha256": True,
+                "events": {"types": ["task.did_receive_data"]},
+            }
+            send(wire, [file.fileno()], call=call, url=url, **params)
+        request = wire.answer(call)["result"]["request"]
+        wire.event("task.did_receive_data")
+        wire.call("request.cancel", request=request)
+        body = wire.call("request.wait", request=request)["body"]
+        written = (tmp_path / str(call)).read_bytes()
+        assert body["size_bytes"] == len(written)
+        if "sha256" in body:
+            hashed += 1
+            assert body["sha256"] == hashlib.sha256(written).hexdigest()
+    assert hashed > 0
+
+
+def test_what_a_reader_that_stops_gets_is_counted(wire: Wire, origin: ScriptedOrigin) -> None:
     url = origin.on("/much", lambda exchange: exchange.reply(200, bytes(1 << 22)))
     for call in range(10):
         pair = Pair()
-        send(wire, [pair.write], call=call, method="request.submit", url=url, sha256=is_hashed)
+        send(wire, [pair.write], call=call, method="request.submit", url=url)
         request = wire.answer(call)["result"]["request"]
         pair.close_write()
         assert select.select([pair.read], [], [], PATIENCE_SECONDS)[0]
@@ -193,3 +262,26 @@ def test_a_cancelled_request_counts_what_was_written(wire: Wire, origin: Scripte
         wire.call("request.cancel", request=request)
         record = wire.call("request.wait", request=request)
         assert record["body"]["size_bytes"] == len(taken) + len(pair.finish())
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_suspended_request_ends_with_its_time_or_its_reader(
+    wire: Wire, origin: ScriptedOrigin, *, closes: bool
+) -> None:
+    """The whole body has arrived, and a part of it is in the pipe."""
+    url = origin.on("/some", lambda exchange: exchange.reply(200, bytes(400_000)))
+    pair = Pair()
+    params: dict[str, Any] = {"method": "request.submit", "events": {"types": ["task.did_receive_data"]}}
+    send(wire, [pair.write], call=1, url=url, resource_timeout_ms=60_000 if closes else 1_500, **params)
+    request = wire.answer(1)["result"]["request"]
+    pair.close_write()
+    arrived = 0
+    while arrived < 400_000:
+        arrived += wire.event("task.did_receive_data")["data"]["size_bytes"]
+    wire.call("request.suspend", request=request)
+    if closes:
+        pair.close()
+    error = wire.call("request.wait", request=request)["outcome"]["error"]["name"]
+    assert error == ("response_output_closed" if closes else "session_task_failed.timed_out")
+    if not closes:
+        pair.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,10 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 LIMIT = 1_000
 INLINE = {"response_body": {"fd": 0, "inline_bytes": LIMIT}}
+
+
+def replying(body: bytes) -> Callable[[Exchange], None]:
+    return lambda exchange: exchange.reply(200, body)
 
 
 def digest(body: bytes) -> str:
@@ -100,6 +105,22 @@ def test_a_response_of_the_cache(start: StartDaemon, origin: ScriptedOrigin) -> 
             pair = Pair()
             record = pair.perform(wire, url=url, session=cache(wire), **INLINE)
             assert (record["cache"]["status"], record["body"]["text"]) == (status, "stored")
+
+
+@pytest.mark.parametrize("limit", [0, 500])
+def test_a_limit_of_the_configuration_below_it(start: StartDaemon, origin: ScriptedOrigin, limit: int) -> None:
+    """A body that would be moved to a file is written."""
+    content = b"x" * 400_000
+    with Wire(start(config={"limits": {"inline_body_bytes": limit}}).socket) as wire:
+        for size in (100, 501, 1_000, 400_000):
+            url = origin.on("/sized", replying(content[:size]))
+            pair = Pair()
+            record = pair.perform(wire, url=url, **INLINE)
+            if size <= limit:
+                assert record["body"] == {"text": "x" * size, "size_bytes": size}
+            else:
+                assert record["body"] == {"fd": True, "size_bytes": size}
+                assert pair.received == content[:size]
 
 
 def test_many_leave_no_descriptor(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:

@@ -113,6 +113,11 @@ def test_a_descriptor_that_is_not_written(
             "params.serialize",
             "the body goes to the descriptor of response_body, and is not kept",
         ),
+        (
+            {"key": "once"},
+            "params.key",
+            "the body is written once, and a call that is repeated with the key gets none",
+        ),
         ({"kind": "stream"}, "params.response_body.fd", "the body of a stream goes elsewhere"),
         ({"kind": "download"}, "params.response_body.fd", "the body of a download goes elsewhere"),
         (

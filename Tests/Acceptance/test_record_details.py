@@ -91,6 +91,14 @@ def test_a_request_without_redirects_and_one_without_a_response(wire: Wire, orig
     assert (record["method"], record["url"], record["response"]) == ("PUT", "http://127.0.0.1:1/", None)
 
 
+def test_a_held_response_has_the_redirects_too(wire: Wire, url: str) -> None:
+    record = wire.call("request.perform", url=url, detail="short", hold_for_headers=True)
+    assert record["finished"] is False
+    assert record["redirects"] == redirects(url)
+    assert "redirects" not in wire.call("request.get", request=record["request"])
+    wire.call("request.cancel", request=record["request"])
+
+
 def test_many_long_redirects_fit_the_line(wire: Wire, origin: ScriptedOrigin) -> None:
     def onward(number: int) -> Any:
         fields = [("Location", f"/{number + 1}"), ("Set-Cookie", "a=" + "x" * 7_000)]

@@ -60,6 +60,9 @@ extension RecordWriter {
         if first > 0 { writer.member("truncated", true) }
     }
 
+    /// The statuses of redirects that are followed.
+    private static let followedStatuses: Set<Int> = [301, 302, 303, 307, 308]
+
     /// The method and the URL of the last attempt, and the responses that redirected it: each with where it came from,
     /// where it leads and what cookies it sets.
     func writeRedirects(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
@@ -75,9 +78,9 @@ extension RecordWriter {
         writer.key("redirects")
         writer.beginArray()
         for index in max(0, end - detail.hops)..<end {
-            guard let response = request.attempts[last].hops[index].response, 300...399 ~= response.status else {
-                continue
-            }
+            guard let response = request.attempts[last].hops[index].response,
+                RecordWriter.followedStatuses.contains(response.status)
+            else { continue }
             write(response, url: request.attempts[last].hops[index].url.description, detail, to: &writer)
         }
         writer.endArray()

@@ -96,6 +96,7 @@ struct RecordWriter {
         writer.member("state", request.state.rawValue)
         guard request.isFinished else {
             writeProgress(request, detail, to: &writer)
+            if detail.level != .standard { writeRedirects(of: request, detail, to: &writer) }
             writer.endObject()
             return
         }
