@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import json
 import sys
 import termios
 from typing import Any
@@ -251,6 +252,76 @@ def test_a_stream_is_read_once(client: carpool.Client, origin: ScriptedOrigin) -
         assert next(lines) == "one"
     with pytest.raises(carpool.CarpoolError, match="read to its end or closed"):
         list(lines)
+
+
+SECOND_READERS: list[tuple[str, tuple[int, ...], str]] = [
+    ("iter_lines", (), "iter_lines"),
+    ("iter_lines", (), "read"),
+    ("iter_bytes", (16,), "iter_bytes"),
+    ("iter_text", (), "iter_json"),
+    ("iter_json", (), "iter_sse"),
+]
+
+
+@pytest.mark.parametrize(("first", "arguments", "second"), SECOND_READERS)
+def test_a_second_iterator_is_refused_as_soon_as_one_has_begun(
+    client: carpool.Client, origin: ScriptedOrigin, first: str, arguments: tuple[int, ...], second: str
+) -> None:
+    """It would miss what the first one has read and not returned."""
+    body = b'"a long first line"\n"two"\n3'
+    with client.get(origin.on("/begun", lambda exchange: exchange.reply(body=body)), stream=True) as stream:
+        pieces = getattr(stream, first)(*arguments)
+        found = [next(pieces)]
+        for _ in range(2):
+            with pytest.raises(carpool.CarpoolError, match=r"keep that one and continue it, or use read\(\)"):
+                list(getattr(stream, second)())
+        found += pieces
+    expected = {
+        "iter_bytes": [body[:16], body[16:]],
+        "iter_text": [body.decode()],
+        "iter_json": [json.loads(line) for line in body.splitlines()],
+    }
+    assert found == expected.get(first, body.decode().splitlines()), "the first one continues"
+
+
+@pytest.mark.parametrize(("first", "arguments", "second"), SECOND_READERS)
+def test_a_second_asynchronous_iterator_is_refused_too(
+    daemon: Daemon, origin: ScriptedOrigin, first: str, arguments: tuple[int, ...], second: str
+) -> None:
+    url = origin.on("/begun", lambda exchange: exchange.reply(body=b'"a long first line"\n"two"\n3'))
+
+    async def main() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
+            async for _ in getattr(stream, first)(*arguments):
+                break
+            with pytest.raises(carpool.CarpoolError, match="keep that one and continue it"):
+                if second == "read":
+                    await stream.read()
+                async for _ in getattr(stream, second)():
+                    pass
+
+    asyncio.run(main())
+
+
+def test_no_line_is_lost_after_one_that_is_not_json(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = origin.on("/bad", lambda exchange: exchange.reply(body=b"1\nbad\n3\n"))
+    found: list[Any] = []
+    with client.stream("GET", url) as stream:
+        with pytest.raises(carpool.DecodingError, match="a line of the stream is not JSON"):
+            found.extend(stream.iter_json())
+        with pytest.raises(carpool.CarpoolError, match="has begun, or has failed"):
+            found.extend(stream.iter_json())
+    assert found == [1]
+
+
+def test_an_iterator_that_was_refused_has_not_begun(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    with client.stream("GET", origin.on("/zero", lambda exchange: exchange.reply(body=b"abc"))) as stream:
+        with pytest.raises(ValueError, match="chunk_size: expected 1 or more"):
+            list(stream.iter_bytes(0))
+        unused = stream.iter_lines()
+        assert stream.read() == b"abc"
+        with pytest.raises(carpool.CarpoolError, match="read to its end or closed"):
+            list(unused)
 
 
 def test_a_stream_that_is_left_ends(client: carpool.Client, nginx: Nginx) -> None:

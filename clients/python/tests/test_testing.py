@@ -306,3 +306,14 @@ def test_what_a_fake_does_not_do_is_refused_by_name(
     assert client.get(URL).ok, "the connection continues"
     assert len(fake.requests) == 1
     assert fake.running == {}
+
+
+def test_a_second_iterator_of_a_stream_is_refused(client: carpool.Client, fake: FakeDaemon) -> None:
+    fake.route("GET", "https://api.example.com/lines", content="one\ntwo\nthree\n")
+    with client.get("https://api.example.com/lines", stream=True) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "one"
+        for read in (stream.read, lambda: list(stream.iter_lines())):
+            with pytest.raises(carpool.CarpoolError, match="keep that one and continue it"):
+                read()
+        assert list(lines) == ["two", "three"]

@@ -20,8 +20,9 @@ from .._response import Response
 class Stream:
     """The response of `Client.stream`, and of a request with `stream=True`: its head at once, its body in pieces.
 
-    One of the iterators reads the body, once, from a pipe; a second one raises CarpoolError. As long as none of them
-    reads, the daemon buffers at most a mebibyte, and the origin waits. They raise RequestError if the transfer fails.
+    One iterator, or `read`, reads the body, once, from a pipe; as soon as it has begun, a second one raises
+    CarpoolError. As long as none reads, the daemon buffers at most a mebibyte, and the origin waits. They raise
+    RequestError if the transfer fails.
     The request ends with `close`, or with a `with` block; an iterator that waits meanwhile raises CarpoolError.
     """
 
@@ -31,6 +32,7 @@ class Stream:
         self._link = channel.link
         self._pipe = pipe
         self._is_over = False
+        self._has_reader = False
         self._read_bytes = 0
         self._made_in = _fork.generation()
 
@@ -83,7 +85,7 @@ class Stream:
         return self
 
     def read(self) -> bytes:
-        """Return the body, or the rest of it."""
+        """Return the whole body."""
         content = bytearray()
         for piece in self.iter_bytes():
             content += piece
@@ -119,7 +121,7 @@ class Stream:
     def iter_json(self) -> Iterator[Any]:
         """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.
 
-        Raises DecodingError at a line that is not JSON.
+        Raises DecodingError at a line that is not JSON, and ends there: to skip such lines use `iter_lines`.
         """
         framing = _framing.Lines()
         for block in self._blocks():
@@ -150,7 +152,17 @@ class Stream:
             self._ask("request.dismiss", {"request": self.request_id})
 
     def _blocks(self) -> Iterator[bytes]:
-        """Iterate over what arrives, to the end; raises the error of the request."""
+        """Iterate over what arrives, to the end; raises the error of the request.
+
+        One iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would miss.
+        """
+        self._check_open()
+        if self._has_reader:
+            raise CarpoolError(
+                "the stream is read by an iterator that has begun, or has failed: keep that one and continue it, or "
+                "use read() alone for the whole body"
+            )
+        self._has_reader = True
         while True:
             _fork.check(self._made_in, "the stream")
             self._check_open()
