@@ -167,3 +167,13 @@ def test_the_log_hides_the_cookies_of_redirects(
     shown = json.loads(text.partition(": ")[2])
     assert shown["url"] == f"{origin.url}/a?token=(hidden)"
     assert shown["redirects"][0]["headers"] == [["Location", "/b?token=(hidden)"], ["Set-Cookie", "(hidden)"]]
+
+
+def test_a_stream_has_its_details_from_its_end_to_that_of_the_block(client: carpool.Client, url: str) -> None:
+    with client.stream("GET", url) as stream:
+        assert stream.read() == b"end"
+        assert [hop["status"] for hop in client.response(stream.request_id).metrics] == [302, 307, 200]
+        assert client.wait(stream.request_id).elapsed.total_seconds() > 0
+    for ask in (client.wait, client.response):
+        with pytest.raises(carpool.ObjectError, match="no such request"):
+            ask(stream.request_id)
