@@ -234,3 +234,34 @@ def test_a_program_with_these_arguments_has_the_right_types(tmp_path: Path) -> N
 def test_wrong_arguments_are_errors_of_types(tmp_path: Path) -> None:
     lines = {int(error.split(":")[1]) for error in check_types(tmp_path, WRONG_PROGRAM)}
     assert lines == {4, 5, 6, 7}
+
+
+MISSPELLED = """
+import carpool
+from carpool import Session
+from carpool.testing import FakeDeamon, Reply
+
+carpool.gett("https://example.com/")
+carpool.exceptions
+carpool.AsyncClint()
+client = carpool.Client()
+client.gett("https://example.com/")
+client.timeout
+response = client.get("https://example.com/")
+response.raise_for_statuses()
+response.headers.getall("a")
+response.cookies.jar
+client.get("https://example.com/", stream=True).contents
+carpool.AsyncClient().gett("https://example.com/")
+client.cache.remove("https://example.com/")
+carpool.testing.FakeDaemon().add("GET", "https://example.com/")
+Reply().status
+client.reachability().state
+carpool.HTTPStatusError(response).status_code
+"""
+
+
+def test_misspelled_names_are_errors_of_types(tmp_path: Path) -> None:
+    lines = [int(error.split(":")[1]) for error in check_types(tmp_path, MISSPELLED)]
+    named = [number for number, line in enumerate(MISSPELLED.splitlines(), 1) if line and number not in {2, 9, 12}]
+    assert lines == named

@@ -200,9 +200,11 @@ _LATER = {
     "._calls",
 )
 
+# A type checker would accept every name.
+if not typing.TYPE_CHECKING:
 
-def __getattr__(name: str) -> typing.Any:
-    """Import asyncio and the callback classes on first use, because few programs need them."""
-    if name not in _LATER:
-        raise _names.missing_in_module(__name__, name)
-    return getattr(importlib.import_module(_LATER[name], __name__), name)
+    def __getattr__(name: str) -> typing.Any:
+        """Import asyncio and the callback classes on first use, because few programs need them."""
+        if name not in _LATER:
+            raise _names.missing_in_module(__name__, name)
+        return getattr(importlib.import_module(_LATER[name], __name__), name)
