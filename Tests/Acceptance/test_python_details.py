@@ -177,3 +177,23 @@ def test_a_stream_has_its_details_from_its_end_to_that_of_the_block(client: carp
     for ask in (client.wait, client.response):
         with pytest.raises(carpool.ObjectError, match="no such request"):
             ask(stream.request_id)
+
+
+@pytest.mark.parametrize("detail", ["full", "short"])
+def test_a_stream_has_no_detail(client: carpool.Client, origin: ScriptedOrigin, detail: Any) -> None:
+    words = r"detail: not an argument of a stream, .*: read the stream to its end, and call client.response\("
+
+    async def ask() -> None:
+        async with carpool.AsyncClient() as own:
+            with pytest.raises(TypeError, match=words):
+                await own.get(origin.url, stream=True, detail=detail)
+
+    with pytest.raises(TypeError, match=words), client.stream("GET", origin.url, detail=detail):
+        pass
+    for get in (client.get, carpool.get):
+        with pytest.raises(TypeError, match=words):
+            get(origin.url, stream=True, detail=detail)
+    asyncio.run(ask())
+    assert origin.requests == []
+    with client.get(origin.url, stream=True, detail=None) as stream:
+        assert stream.status_code == 200

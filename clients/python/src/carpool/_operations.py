@@ -275,12 +275,17 @@ def stream_options(options: RequestOptions) -> RequestOptions:
     """Return the options of a request whose body is read while it arrives.
 
     Raises ValueError with `data` that is read while it is sent, with `response_body`, and with `retry`: the head would
-    be that of the first attempt. A default `retry` of the client does not apply.
+    be that of the first attempt. A default `retry` of the client does not apply. Raises TypeError with `detail`.
     """
     if options.get("retry"):
         raise ValueError("retry: a stream is not retried, because its head has been returned: remove retry or stream")
     if options.get("response_body"):
         raise ValueError("response_body: the body of a stream is read from the stream: remove response_body or stream")
+    if options.get("detail") is not None:
+        raise TypeError(
+            "detail: not an argument of a stream, whose head is returned first: read the stream to its end, and call "
+            "client.response(stream.request_id) in its block"
+        )
     given = {**options, "hold_for_headers": True, "retry": None}
     is_streamed(cast("RequestOptions", given))
     return cast("RequestOptions", given)
