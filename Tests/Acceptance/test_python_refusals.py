@@ -236,6 +236,22 @@ def test_wrong_arguments_are_errors_of_types(tmp_path: Path) -> None:
     assert lines == {4, 5, 6, 7}
 
 
+@pytest.mark.parametrize("make", [carpool.Client, carpool.AsyncClient])
+@pytest.mark.parametrize(
+    ("socket", "error", "words"),
+    [
+        ("https://example.com", ValueError, "expected the path .*, not a URL; .* pass base_url="),
+        ("unix://run/carpool.sock", ValueError, "expected the path of the daemon's socket, not a URL"),
+        ("", ValueError, "the path is empty: leave it out"),
+        (5, TypeError, "expected the path of the daemon's socket or None, not int"),
+        (b"/run/carpool.sock", TypeError, "not bytes"),
+    ],
+)
+def test_the_socket_of_a_client_is_a_path(make: Any, socket: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=f"socket: .*{words}"):
+        make(socket)
+
+
 MISSPELLED = """
 import carpool
 from carpool import Session

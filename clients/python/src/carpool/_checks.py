@@ -77,6 +77,22 @@ def check_target(method: object, url: object) -> None:
         raise TypeError(f"url: expected str, not {type(url).__name__}; pass str(url)")
 
 
+def check_socket(socket: Any) -> Any:
+    """Return the argument `socket` of a client; raises TypeError or ValueError unless it is a path or None."""
+    if socket is None:
+        return None
+    if not isinstance(socket, (str, os.PathLike)):
+        raise TypeError(f"socket: expected the path of the daemon's socket or None, not {type(socket).__name__}")
+    if not (path := os.fspath(socket)):
+        raise ValueError("socket: the path is empty: leave it out, or pass None, to find the daemon or to start it")
+    if "://" in path:
+        raise ValueError(
+            "socket: expected the path of the daemon's socket, not a URL; for the URL before relative ones pass "
+            "base_url="
+        )
+    return socket
+
+
 def header_pairs(headers: Any) -> list[tuple[str, str | None]]:
     """Return the argument `headers` as pairs; None stands for a field that is removed."""
     expected = "headers: expected a mapping of names to str, or a list of pairs"

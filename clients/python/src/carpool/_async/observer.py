@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from typing import NoReturn
 
-from .. import _fork
+from .. import _checks, _fork
 from .._channel_async import AsyncChannel
 from .._events import HostReachability, Reachability, event_params
 from .._operations import deadline, present
@@ -18,7 +18,7 @@ class AsyncObserver:
     """Events and reachability: the part of a client that makes no requests."""
 
     def __init__(self, socket: str | os.PathLike[str] | None) -> None:
-        self._channel = AsyncChannel(socket)
+        self._channel = AsyncChannel(_checks.check_socket(socket))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a client cannot be pickled: make one in each process, with the same socket and session")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from .. import _fork
+from .. import _checks, _fork
 from .._channel import Channel
 from .._events import HostReachability, Reachability, event_params
 from .._operations import deadline, present
@@ -19,7 +19,7 @@ class Observer:
     """Events and reachability: the part of a client that makes no requests."""
 
     def __init__(self, socket: str | os.PathLike[str] | None) -> None:
-        self._channel = Channel(socket)
+        self._channel = Channel(_checks.check_socket(socket))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a client cannot be pickled: make one in each process, with the same socket and session")
