@@ -106,7 +106,8 @@ def test_a_fake_is_used_for_one_block() -> None:
     fake = FakeDaemon()
     with fake, pytest.raises(RuntimeError, match="make another one"), fake:
         pass
-    assert fake.socket == ""
+    with pytest.raises(carpool.CarpoolError, match="listens only in its block"):
+        _ = fake.socket
 
 
 def test_a_path_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,3 +132,12 @@ def test_a_child_of_fork_uses_the_fake_of_its_parent(fake: FakeDaemon) -> None:
     assert os.waitpid(child, 0)[1] == 0
     assert len(fake.requests) == 2
     assert carpool.get(URL).text == "parent", "the child has removed nothing"
+
+
+def test_a_fake_without_its_block_has_no_socket() -> None:
+    fake = FakeDaemon()
+    fake.route("GET", URL)
+    with pytest.raises(carpool.CarpoolError, match=r"socket: .*write `with FakeDaemon"):
+        carpool.Client(fake.socket)
+    with fake, carpool.Client(fake.socket) as client:
+        assert client.get(URL).status_code == 200

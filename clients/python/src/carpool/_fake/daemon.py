@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from .. import _fork, _functions
+from .._exceptions import CarpoolError
 from .._socket import MAX_PATH_BYTES
 from . import records
 from .connection import Connection
@@ -43,8 +44,7 @@ class FakeDaemon:
 
     def __init__(self) -> None:
         self.folder = ""
-        self.socket = ""
-        """The path of the socket, in the block."""
+        self._socket = ""
         self.changed = threading.Condition(threading.RLock())
         self.running: dict[str, Running] = {}
         self.sessions: dict[str, Any] = {"default": {}}
@@ -58,6 +58,16 @@ class FakeDaemon:
         self._connections: set[Connection] = set()
         self._epoch = os.urandom(4).hex()
         self._undo = contextlib.ExitStack()
+
+    @property
+    def socket(self) -> str:
+        """The path of the socket, in the block; raises CarpoolError outside of it."""
+        if not self._socket:
+            raise CarpoolError(
+                "socket: the fake daemon listens only in its block: write `with FakeDaemon() as fake:`, and make "
+                "clients in it"
+            )
+        return self._socket
 
     @property
     def requests(self) -> list[Request]:
@@ -107,22 +117,22 @@ class FakeDaemon:
             self._bytes = 0
 
     def __enter__(self) -> FakeDaemon:
-        if self.socket:
+        if self._socket:
             raise RuntimeError("the fake daemon runs: make another one with FakeDaemon()")
         self.folder = tempfile.mkdtemp(prefix="carpool-")
-        self.socket = os.path.join(self.folder, "carpool.sock")  # noqa: PTH118, a path for the client
-        if len(os.fsencode(self.socket)) > MAX_PATH_BYTES:
+        self._socket = os.path.join(self.folder, "carpool.sock")  # noqa: PTH118, a path for the client
+        if len(os.fsencode(self._socket)) > MAX_PATH_BYTES:
             shutil.rmtree(self.folder)
-            raise RuntimeError(f"the socket path {self.socket} is too long: set TMPDIR to a shorter directory")
+            raise RuntimeError(f"the socket path {self._socket} is too long: set TMPDIR to a shorter directory")
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listener.bind(self.socket)
+        self._listener.bind(self._socket)
         self._listener.listen(socket.SOMAXCONN)
         self._waking, self._wake = os.pipe()
         self._made_in = _fork.generation()
         self.is_closed = False
         _fork.add(self)
         self._undo.callback(self._restore, os.environ.get(_VARIABLE), _functions.replace_client(None))
-        os.environ[_VARIABLE] = self.socket
+        os.environ[_VARIABLE] = self._socket
         self._thread = threading.Thread(target=self._accept, name="carpool-fake", daemon=True)
         self._thread.start()
         return self
@@ -150,7 +160,7 @@ class FakeDaemon:
             request.cancel()
         os.close(self._waking)
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.socket = ""
+        self._socket = ""
 
     @staticmethod
     def _restore(socket_path: str | None, client: Any) -> None:
