@@ -207,6 +207,17 @@ METHODS += ["serve", "submit", "subscribe", "upload", "wait"]
         ("Session", "Client"),
         ("HTTPError", "HTTPStatusError"),
         ("Timeout", "RequestTimeoutError"),
+        ("exceptions", "the classes of the package itself, such as carpool.CarpoolError"),
+        ("codes", "numbers, or http.HTTPStatus"),
+        ("session", "Client"),
+        ("TooManyRedirects", "TransferError, whose name is session_task_failed.http_too_many_redirects"),
+        ("InvalidURL", "RequestError, whose name is invalid_url"),
+        ("JSONDecodeError", "json.JSONDecodeError for json"),
+        ("HTTPDigestAuth", "DigestAuth"),
+        ("Limits", "the configuration of the daemon"),
+        ("URL", "str"),
+        ("Request", "request"),
+        ("ReadError", "TransferError"),
         *((name, f"{name} of a Client") for name in METHODS),
         ("nonsense", None),
     ],
@@ -215,3 +226,41 @@ def test_a_name_that_the_package_does_not_have_is_refused_with_ours(name: str, m
     with pytest.raises(AttributeError, match=f"use {meant}" if meant else "no attribute 'nonsense'"):
         getattr(carpool, name)
     assert name not in METHODS or hasattr(carpool.Client, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("mount", "use retry= or proxies=, or addresses= of a request"),
+        ("send", r"use request\(method, url\)"),
+        ("build_request", r"use request\(method, url\), which sends it too"),
+        ("is_closed", "a client that was closed connects again at its next call"),
+    ],
+)
+def test_a_member_that_a_client_does_not_have_is_refused_with_advice(name: str, advice: str) -> None:
+    for client in (carpool.Client(), carpool.AsyncClient()):
+        with pytest.raises(AttributeError, match=f"{type(client).__name__} has no attribute '{name}': {advice}"):
+            getattr(client, name)
+
+
+def test_what_closes_is_named_by_the_other_client_too(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    async def main() -> None:
+        async with carpool.AsyncClient(daemon.socket) as own, own.stream("GET", origin.url) as stream:
+            for each in (own, stream):
+                with pytest.raises(AttributeError, match=f"{type(each).__name__} has no attribute 'close': use aclose"):
+                    each.close  # type: ignore[union-attr]  # noqa: B018, an attribute that does not exist
+
+    with daemon.client() as client, pytest.raises(AttributeError, match="no attribute 'aclose': use close"):
+        client.aclose  # type: ignore[attr-defined]  # noqa: B018, as above
+    asyncio.run(main())
+
+
+def test_a_response_has_a_content_in_place_of_these(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    response = client.get(origin.url)
+    for name, advice in (("read", "use content, or"), ("body", "use content"), ("close", "there is nothing to close")):
+        with pytest.raises(AttributeError, match=f"Response has no attribute '{name}': {advice}"):
+            getattr(response, name)
+    with client.get(origin.url, stream=True) as stream:
+        with pytest.raises(AttributeError, match=r"Stream has no attribute 'body': use read\(\)"):
+            stream.body  # type: ignore[attr-defined]  # noqa: B018, as above
+        assert stream.read() == response.content

@@ -11,6 +11,7 @@ from ._netrc import NetrcAuth
 
 _RENAMED: Final = {
     "content": "data",
+    "max_retries": "retry",
     "multipart": "files",
     "parameters": "params",
     "query": "params",
@@ -18,21 +19,23 @@ _RENAMED: Final = {
 }
 _ONE_POOL: Final = "the daemon holds the connections of all programs; the limits of its configuration apply"
 _NO_MEANING: Final = {
-    "app": "requests are sent by the daemon; use addresses= for another server",
+    "app": "requests are sent by the daemon; use addresses= of a request for another server",
     "default_encoding": "set response.encoding",
     "event_hooks": "use client.register() for callbacks, and client.events() for events",
     "extensions": "timeout= and the other arguments have their own names",
+    "form": 'use data={"NAME": "VALUE"} for a form',
     "hooks": "use client.register() for callbacks, and client.events() for events",
     "http1": 'use http2=False, or http_version="1.1" in a request',
     "limits": _ONE_POOL,
     "max_redirects": 'use redirect={"max_hops": N} in a request',
-    "mounts": "use proxies= or addresses=",
+    "mounts": "use proxies=, or addresses= of a request",
     "pool_connections": _ONE_POOL,
     "pool_maxsize": _ONE_POOL,
-    "transport": "requests are sent by the daemon; use proxies= or addresses= for another way",
+    "text": "use data= for text, with its type in headers=",
+    "transport": "requests are sent by the daemon; use retry= or proxies=, or addresses= of a request for another way",
     "trust_env": "the proxies of the environment apply unless proxies= or proxy= is passed, and .netrc is read only "
     "with auth=carpool.NetrcAuth()",
-    "uds": 'use addresses={"unix_socket": PATH}',
+    "uds": 'use addresses={"unix_socket": PATH} of a request',
 }
 _HTTPX_TIMEOUT: Final = "; of a Timeout of httpx pass (timeout.connect, timeout.read)"
 

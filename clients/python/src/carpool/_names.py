@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 _RENAMED: Final = {
+    "aclose": "close",
     "aiter_bytes": "iter_bytes",
     "aiter_lines": "iter_lines",
     "aiter_text": "iter_text",
     "apparent_encoding": "encoding",
     "aread": "read",
     "charset_encoding": "encoding",
+    "close": "aclose",
     "iter_content": "iter_bytes",
     "iter_raw": "iter_bytes",
     "reason_phrase": "reason",
     "status": "status_code",
 }
 _MISSING: Final = {
+    "body": "use content",
+    "close": "there is nothing to close: the body has been read",
     "has_redirect_location": "use is_redirect",
     "iter_json": "use stream=True and iter_json, or json() for a body that is one value",
     "iter_sse": "use stream=True and iter_sse",
@@ -24,33 +28,51 @@ _MISSING: Final = {
     "links": 'parse headers["link"]',
     "next": 'use headers["location"]',
     "raw": "use stream=True and iter_bytes",
+    "read": "use content, or stream=True and read()",
     "request": "with detail='full' attempts[-1] has the request that was sent",
+}
+_OF_CLIENTS: Final = {
+    "build_request": "use request(method, url), which sends it too",
+    "is_closed": "a client that was closed connects again at its next call",
+    "mount": "use retry= or proxies=, or addresses= of a request",
+    "send": "use request(method, url)",
 }
 _CLASSES: Final = {
     "BasicAuth": "auth=(user, password)",
     "ConnectTimeout": "RequestTimeoutError",
     "ConnectionError": "ConnectError",
+    "HTTPDigestAuth": "DigestAuth",
     "HTTPError": "HTTPStatusError for a status, CarpoolError for all errors",
+    "InvalidURL": "RequestError, whose name is invalid_url",
+    "JSONDecodeError": "json.JSONDecodeError for json(), SerializationError for serialize=",
+    "Limits": "the configuration of the daemon, which holds the connections of all programs",
     "NetRCAuth": "NetrcAuth",
+    "ReadError": "TransferError",
     "ReadTimeout": "RequestTimeoutError",
+    "Request": "request(method, url)",
     "RequestException": "CarpoolError",
     "SSLError": "CertificateError",
     "Session": "Client",
     "Timeout": "RequestTimeoutError for the error, timeout=(connect, read) for the limits",
     "TimeoutException": "RequestTimeoutError",
+    "TooManyRedirects": "TransferError, whose name is session_task_failed.http_too_many_redirects",
     "TransportError": "TransferError",
+    "URL": "str",
     "call": "call of a Client",
+    "codes": "numbers, or http.HTTPStatus",
     "create_session": "create_session of a Client",
     "download": "download of a Client",
     "events": "events of a Client",
+    "exceptions": "the classes of the package itself, such as carpool.CarpoolError",
     "reachability": "reachability of a Client",
     "register": "register of a Client",
     "serve": "serve of a Client",
+    "session": "Client",
+    "stream": "get, post and the others with stream=True",
     "submit": "submit of a Client",
     "subscribe": "subscribe of a Client",
     "upload": "upload of a Client",
     "wait": "wait of a Client",
-    "stream": "get, post and the others with stream=True",
 }
 
 
@@ -65,9 +87,16 @@ def default_of_client(kind: str, name: str) -> AttributeError:
     return AttributeError(f"{kind} has no attribute {name!r}: pass {name}= to {kind}(), or to a request")
 
 
+def missing_in_client(kind: str, name: str, has: object) -> AttributeError:
+    """Return the error for an attribute that a client does not have."""
+    if name in _OF_CLIENTS:
+        return AttributeError(f"{kind} has no attribute {name!r}: {_OF_CLIENTS[name]}")
+    return missing(kind, name, has)
+
+
 def missing_in_stream(kind: str, name: str, has: object, response: object) -> AttributeError:
     """Return the error for an attribute that a stream does not have."""
-    if name in {"content", "text", "json"}:
+    if name in {"body", "content", "text", "json"}:
         return AttributeError(f"{kind} has no attribute {name!r}: use read(), or one of the iterators")
     if hasattr(response, name):
         return AttributeError(f"{kind} has no attribute {name!r}: use head.{name}")

@@ -77,7 +77,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         def __getattr__(self, name: str) -> Any:
             if name in CLIENT_NAMES:
                 raise _names.default_of_client("AsyncClient", name)
-            raise _names.missing("AsyncClient", name, type(self))
+            raise _names.missing_in_client("AsyncClient", name, type(self))
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in CLIENT_NAMES:

@@ -78,7 +78,7 @@ class Client(Observer, Verbs):
         def __getattr__(self, name: str) -> Any:
             if name in CLIENT_NAMES:
                 raise _names.default_of_client("Client", name)
-            raise _names.missing("Client", name, type(self))
+            raise _names.missing_in_client("Client", name, type(self))
 
         def __setattr__(self, name: str, value: object) -> None:
             if name in CLIENT_NAMES:
