@@ -84,7 +84,7 @@ class RPCError(CarpoolError):
         self.data = data
         self.name: str = str(data.get("name", ""))
         self.retryable: bool = data.get("retryable") is True
-        self.hint: str | None = data.get("hint")
+        self.hint: str | None = _in_python(data.get("hint"))
         super().__init__(f"{message} ({self.name or code})" + (f"; {self.hint}" if self.hint else ""))
 
 
@@ -145,7 +145,7 @@ class RequestError(CarpoolError):
     @property
     def hint(self) -> str | None:
         """What to do about the error; None if nothing is known to help."""
-        return self.data.get("hint")
+        return _in_python(self.data.get("hint"))
 
     @property
     def details(self) -> dict[str, Any]:
@@ -273,6 +273,14 @@ _BY_NAME: Final[dict[str, type[RequestError]]] = {
     "session_task_failed.cannot_decode_content_data": DecodingError,
     "session_task_failed.data_length_exceeds_maximum": DecodingError,
 }
+
+
+def _in_python(hint: str | None) -> str | None:
+    if hint is None:
+        return None
+    from ._hints import in_python  # noqa: PLC0415, only for an error
+
+    return in_python(hint)
 
 
 def rpc_error(error: dict[str, Any]) -> RPCError:
