@@ -48,7 +48,7 @@ def connections(daemon: Daemon) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("body", [b"short", b"\xff\x00\xfe", "é".encode() * 4_000, b""])
+@pytest.mark.parametrize("body", [b"short", b"\xff\x00\xfe", "é".encode() * 4_000, b"", b"\x01" * INLINE_BYTES])
 def test_a_short_body_is_in_the_answer(kind: str, body: bytes, origin: ScriptedOrigin, piped: list[bytes]) -> None:
     url = origin.on("/short", lambda exchange: exchange.reply(body=body))
     for _ in range(2):

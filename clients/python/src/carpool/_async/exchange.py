@@ -172,13 +172,22 @@ class Exchange:
         """Return the body that the answer has. Without one note the end; raises RequestError if the request failed."""
         answer = await self._end_of_call()
         self._pipe.close()
-        if not self._received and (block := body_content(answer["body"])):
+        if not self._received and (block := await self._content(answer)):
             self._received = len(block)
             if answer["outcome"]["ok"]:
                 self._finish()
             return block
         await self._raise()
         return b""
+
+    async def _content(self, answer: dict[str, Any]) -> bytes | None:
+        """Return the body of an answer; one with many characters that JSON escapes is in a file."""
+        if "file" not in answer["body"]:
+            return body_content(answer["body"])
+        request = {"request": answer["request"]}
+        content = body_content(await self.channel.call("body.read", request))
+        await self.channel.call("body.release", request)
+        return content
 
     async def _raise(self) -> None:
         """Note the end of the request; raises RequestError if it has failed."""
