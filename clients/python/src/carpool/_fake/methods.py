@@ -118,7 +118,7 @@ def _perform(fake: FakeDaemon, call: Call) -> Any:
 
     def answer() -> Any:
         if request.record is None:
-            return request.entry()
+            return request.answer(_level(call))
         if "file" not in request.record["body"] or request.params.get("kind") == "download":
             fake.forget(request)
         found = request.answer(_level(call))

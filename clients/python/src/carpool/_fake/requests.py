@@ -296,7 +296,7 @@ class Running:
     def answer(self, level: str) -> dict[str, Any]:
         """Return the record, with the parts of this level."""
         if self.record is None:
-            return self.entry()
+            return self.entry() | ({} if level == "standard" else records.redirects(self._attempts))
         found = {**self.record}
         if level != "standard":
             found |= records.redirects(self._attempts)
