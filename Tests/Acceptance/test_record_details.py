@@ -95,6 +95,11 @@ def test_a_held_response_has_the_redirects_too(wire: Wire, url: str) -> None:
     record = wire.call("request.perform", url=url, detail="short", hold_for_headers=True)
     assert record["finished"] is False
     assert record["redirects"] == redirects(url)
+    for params in ({"detail": "short"}, {"detail": "short", "timeout_ms": 0}):
+        again = wire.call(
+            "request.wait" if "timeout_ms" in params else "request.get", request=record["request"], **params
+        )
+        assert again["redirects"] == redirects(url)
     assert "redirects" not in wire.call("request.get", request=record["request"])
     wire.call("request.cancel", request=record["request"])
 

@@ -17,7 +17,7 @@ extension RequestHandlers {
         let entry = try requests.entry(of: call)
         guard !entry.request.isFinished else { return try get(call) }
         let level = RecordLevel(call)
-        return waitForEnd(of: entry, call) { answer(call, with: $0, level) }
+        return waitForEnd(of: entry, call, level) { answer(call, with: $0, level) }
     }
 
     /// Returns the whole record; serializers of the call replace the request's values.
@@ -25,7 +25,7 @@ extension RequestHandlers {
         let entry = try requests.entry(of: call)
         let serializers = try requests.decoder(for: call.client, files: callFiles.noFiles).serializers(
             call.params["serialize"])
-        return waitForEnd(of: entry, call) { entry in
+        return waitForEnd(of: entry, call, .standard) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, .full) }
             // The results are kept for this call alone, so they are not computed before its client can read them.
             call.client.answer(
@@ -77,7 +77,7 @@ extension RequestHandlers {
 
     /// Calls the body when the request is over; after the timeout the call is answered with the current record.
     private func waitForEnd(
-        of entry: RequestEntry, _ call: Call, _ body: @escaping (RequestEntry) -> Void
+        of entry: RequestEntry, _ call: Call, _ level: RecordLevel, _ body: @escaping (RequestEntry) -> Void
     ) -> Answer {
         guard !entry.request.isFinished else {
             body(entry)
@@ -92,7 +92,7 @@ extension RequestHandlers {
         let timer = Timer {
             forget()
             // If the request is over, the call gets the full answer.
-            if entry.request.isFinished { body(entry) } else { answer(call, with: entry, .standard) }
+            if entry.request.isFinished { body(entry) } else { answer(call, with: entry, level) }
         }
         forget = requests.wait(for: entry) {
             loop.cancel(timer)
