@@ -19,6 +19,8 @@ READ_BYTES: Final = 65_536
 # fcntl has no name for it before Python 3.10.
 _SET_SIZE: Final = 1031
 
+_IS_BEING_READ: Final = "the stream is being read by another thread or task"
+
 
 class Pipe:
     """A pipe of `credit_bytes`: this process reads, and passes the other end to the daemon.
@@ -32,6 +34,7 @@ class Pipe:
     descriptor = -1
     _writing = -1
     _is_closed = False
+    _has_begun = False
     _is_being_read = False
     silence_seconds = _waiting.SILENCE_SECONDS
 
@@ -67,12 +70,24 @@ class Pipe:
         finally:
             self.close_writing()
 
+    def begin_reading(self) -> None:
+        """Begin the only iteration over what arrives; raises CarpoolError in a second one, also by another thread."""
+        with self._lock:
+            if self._is_being_read:
+                raise CarpoolError(_IS_BEING_READ)
+            if self._has_begun:
+                raise CarpoolError(
+                    "the stream is read by an iterator that has begun, or has failed: keep that one and continue it, "
+                    "or use read() alone for the whole body"
+                )
+            self._has_begun = True
+
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
         """Keep the descriptor open in the block; raises CarpoolError in a second such block at the same time."""
         with self._lock:
             if self._is_being_read:
-                raise CarpoolError("the stream is being read by another thread or task")
+                raise CarpoolError(_IS_BEING_READ)
             self._is_being_read = True
         try:
             yield

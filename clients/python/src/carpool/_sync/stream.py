@@ -32,7 +32,6 @@ class Stream:
         self._link = channel.link
         self._pipe = pipe
         self._is_over = False
-        self._has_reader = False
         self._read_bytes = 0
         self._made_in = _fork.generation()
 
@@ -156,13 +155,9 @@ class Stream:
 
         One iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would miss.
         """
+        _fork.check(self._made_in, "the stream")
         self._check_open()
-        if self._has_reader:
-            raise CarpoolError(
-                "the stream is read by an iterator that has begun, or has failed: keep that one and continue it, or "
-                "use read() alone for the whole body"
-            )
-        self._has_reader = True
+        self._pipe.begin_reading()
         while True:
             _fork.check(self._made_in, "the stream")
             self._check_open()
