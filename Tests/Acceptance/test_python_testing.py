@@ -189,6 +189,7 @@ SCENARIOS: dict[str, Callable[[carpool.Client, str], Any]] = {
     "pieces": pieces,
     "read": read,
     "stream": stream("/large"),
+    "stream of a redirect": stream("/old"),
     "empty stream": stream("/empty"),
     "broken stream": stream("/broken"),
     "downloaded": downloaded,
