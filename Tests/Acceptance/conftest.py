@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import carpool
 import pytest
+from carpool import _waiting
 from harness import faults, leaks
 from harness.balance import Balance
 from harness.command import Run, runner
@@ -292,3 +294,12 @@ def split(authority: Authority) -> Iterator[ScriptedOrigin]:
     origin = ScriptedOrigin(authority.issue("split", "DNS:split.example"))
     yield origin
     origin.stop()
+
+
+@pytest.fixture
+def stopped(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Stop the daemon by SIGSTOP; it continues at the end of the test."""
+    assert _waiting.PING_SECONDS <= 10
+    monkeypatch.setattr(_waiting, "PING_SECONDS", 2.5)
+    yield daemon.stop_between_turns
+    daemon.signal(signal.SIGCONT)

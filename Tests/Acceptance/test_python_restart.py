@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,6 @@ from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually, join
 from origins.scripted import Exchange, ScriptedOrigin
 
 MARGIN_SECONDS = 10 * SLOWNESS
-
-
-@pytest.fixture
-def stopped(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Stop the daemon by SIGSTOP; it continues at the end of the test."""
-    assert _waiting.PING_SECONDS <= 10
-    monkeypatch.setattr(_waiting, "PING_SECONDS", 2.5)
-    yield daemon.stop_between_turns
-    daemon.signal(signal.SIGCONT)
 
 
 PingHook = Callable[[Callable[[], object]], None]

@@ -93,11 +93,16 @@ class Channel:
                 if error.name != "draining" or time.monotonic() + pause > end:
                     raise
 
-    def ask(self, link: Link | None, method: str, params: dict[str, Any]) -> Any:
-        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended."""
+    def ask(self, link: Link | None, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
+        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended.
+
+        After `silence` seconds the daemon is asked whether it runs; by default that depends on the params.
+        """
         if link is None or link.has_ended():
             raise ConnectionLostError(f"{method}: the connection to the daemon has ended")
-        return self._ask(link, method, params) if link is self._seat.link else self.call(method, params)
+        if link is not self._seat.link:
+            return self.call(method, params)
+        return self._ask(link, method, params, _waiting.SILENCE_SECONDS if silence is None else silence)
 
     def _call(self, method: str, params: dict[str, Any], descriptors: Sequence[int], *, until_notified: bool) -> Any:
         silence = _waiting.silence(params)

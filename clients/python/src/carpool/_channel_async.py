@@ -81,11 +81,14 @@ class AsyncChannel:
             pause = max(_waiting.FIRST_PAUSE, _waiting.longer(pause))
             self._leave(link)
 
-    async def ask(self, link: Link | None, method: str, params: dict[str, Any]) -> Any:
-        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended."""
+    async def ask(self, link: Link | None, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
+        """Call a method of the daemon of a connection; raises ConnectionLostError if that has ended.
+
+        After `silence` seconds the daemon is asked whether it runs; by default that depends on the params.
+        """
         if link is None:
             raise ConnectionLostError(f"{method}: the connection to the daemon has ended")
-        return await link.ask(method, params)
+        return await link.ask(method, params, silence=silence)
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, which has no answer; without a connection nothing is sent."""

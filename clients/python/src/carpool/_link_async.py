@@ -159,13 +159,17 @@ class Link(asyncio.Protocol):
         descriptors: Sequence[int] = (),
         *,
         until_notified: bool = False,
+        silence: float | None = None,
     ) -> Any:
         """Call a method and return its result. The daemon learns that the caller was cancelled.
 
         The descriptors go with the message. With `until_notified` it returns None if a notification precedes the
         answer.
         """
-        return await self.answer(await self.begin(method, params, descriptors), until_notified=until_notified)
+        pending = await self.begin(method, params, descriptors)
+        if silence is not None:
+            pending.silence, pending.end = silence, self.loop.time() + silence
+        return await self.answer(pending, until_notified=until_notified)
 
     async def begin(self, method: str, params: dict[str, Any], descriptors: Sequence[int] = ()) -> Pending:
         """Call a method without waiting: `answer` returns its result."""

@@ -146,8 +146,8 @@ class AsyncStream:
         _log.closed(self.head.record, self._read_bytes)
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
-            await self._ask("request.cancel", {"request": self.request_id})
-            await self._ask("request.dismiss", {"request": self.request_id})
+            for method in ("request.cancel", "request.dismiss"):
+                await self._ask(method, {"request": self.request_id}, self._pipe.silence_seconds)
 
     async def _blocks(self) -> AsyncIterator[bytes]:
         """Iterate over what arrives, to the end; raises the error of the request.
@@ -181,6 +181,6 @@ class AsyncStream:
         _log.ended(record)
         Response(record).raise_for_outcome()
 
-    async def _ask(self, method: str, params: dict[str, Any]) -> Any:
+    async def _ask(self, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
         """Call a method of the daemon that has the request: it ends with its connection."""
-        return await self._channel.ask(self._link, method, params)
+        return await self._channel.ask(self._link, method, params, silence)

@@ -147,8 +147,8 @@ class Stream:
         _log.closed(self.head.record, self._read_bytes)
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
-            self._ask("request.cancel", {"request": self.request_id})
-            self._ask("request.dismiss", {"request": self.request_id})
+            for method in ("request.cancel", "request.dismiss"):
+                self._ask(method, {"request": self.request_id}, self._pipe.silence_seconds)
 
     def _blocks(self) -> Iterator[bytes]:
         """Iterate over what arrives, to the end; raises the error of the request.
@@ -182,6 +182,6 @@ class Stream:
         _log.ended(record)
         Response(record).raise_for_outcome()
 
-    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+    def _ask(self, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
         """Call a method of the daemon that has the request: it ends with its connection."""
-        return self._channel.ask(self._link, method, params)
+        return self._channel.ask(self._link, method, params, silence)
