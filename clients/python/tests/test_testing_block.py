@@ -77,7 +77,7 @@ def test_the_block_replaces_the_daemon_of_everything_without_a_socket(monkeypatc
 
 
 def test_the_end_of_the_block_leaves_nothing(client: carpool.Client) -> None:
-    """Also with a connection, a stream that nobody reads, and a call that waits."""
+    """Also with a connection, a stream that is not read, and a call that waits."""
     before, descriptors = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
     with FakeDaemon() as fake, carpool.Client(fake.socket) as own:
         fake.route("GET", URL, content=bytes(1_000_000))
