@@ -269,7 +269,8 @@ def test_no_proxy_is_matched_on_every_hop(
     record = perform(client, f"{origin.url}/away", proxy=proxy)
     assert record["outcome"]["ok"]
     assert ["proxy" in hop for hop in hops(record)] == [True, False, True]
-    assert [line[2] for line in squid.log(f":{origin.port}/", 2)] == [f"{origin.url}/away", f"{origin.url}/home"]
+    # squid logs a request when it has closed it, which for the first one may be after the second one.
+    assert {line[2] for line in squid.log(f":{origin.port}/", 2)} == {f"{origin.url}/away", f"{origin.url}/home"}
 
 
 @pytest.mark.parametrize("text", ["localhost,127.0.0.1", "*", "10.0.0.0/8 127.0.0.0/8", ",x y z,,*.local,127.0.0.1"])
