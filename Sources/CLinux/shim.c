@@ -192,21 +192,28 @@ int CLinux_exit_code(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed) {
+ssize_t CLinux_send_with_descriptors(int fd, const void *bytes, size_t count, const int *passed, int passed_count) {
     union {
         struct cmsghdr header; // aligns the buffer
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(CLINUX_MOST_DESCRIPTORS * sizeof(int))];
     } control = {0};
+    if (passed_count < 1 || passed_count > CLINUX_MOST_DESCRIPTORS) {
+        errno = EINVAL;
+        return -1;
+    }
+    size_t size = (size_t)passed_count * sizeof(int);
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
     struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(size)};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof passed);
-    memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    header->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(header), passed, size);
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
+
+ssize_t CLinux_move_from_pipe(int pipe, int fd, size_t size) { return splice(pipe, NULL, fd, NULL, size, SPLICE_F_MOVE); }
 
 int CLinux_sealed_file(const void *bytes, size_t count) {
     int fd = memfd_create("carpool-body", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -46,21 +46,21 @@ public final class DaemonClient {
         return writer.bytes
     }
 
-    /// Calls a method and returns its result. The closure writes one JSON object, the parameters.
+    /// Calls a method and returns its result. The closure writes one JSON object, the parameters. At most 16 descriptors
+    /// are passed with the call; they stay open here.
     ///
     /// A daemon that shuts down may close the connection before it reads anything, or refuse new requests until the
     /// running ones have finished (`draining`). The call is then repeated on the next daemon.
     public func call(
-        _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
+        _ method: String, passing descriptors: [Int32] = [],
+        _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
         let line = line(method, params)
         for _ in 1..<DaemonClient.attempts {
-            if let answer = try exchangeUnlessDraining(line) { return answer }
-            socket = try finder.connect()
-            isIntroduced = false
-            lines = LineBuffer()
+            if let answer = try exchangeUnlessDraining(line, descriptors) { return answer }
+            try reconnect()
         }
-        if let answer = try exchange(line) { return answer }
+        if let answer = try exchange(line, descriptors) { return answer }
         throw .disconnected("the daemon closed \(DaemonClient.attempts) connections before it read the call")
     }
 
@@ -70,9 +70,9 @@ public final class DaemonClient {
     private static let drainMilliseconds = 35_000
 
     /// Returns the answer; `nil` if the daemon closed the connection without accepting the call.
-    private func exchangeUnlessDraining(_ line: [UInt8]) throws(ClientError) -> JSON? {
+    private func exchangeUnlessDraining(_ line: [UInt8], _ descriptors: [Int32]) throws(ClientError) -> JSON? {
         do throws(ClientError) {
-            return try exchange(line)
+            return try exchange(line, descriptors)
         } catch {
             guard case .refused(let remote) = error, remote.name == "draining",
                 waitForClose(milliseconds: DaemonClient.drainMilliseconds)
@@ -96,8 +96,15 @@ public final class DaemonClient {
         return writer.bytes
     }
 
+    /// Connects again, to the next daemon.
+    package func reconnect() throws(ClientError) {
+        socket = try finder.connect()
+        isIntroduced = false
+        lines = LineBuffer()
+    }
+
     /// A message from the daemon.
-    enum Message {
+    package enum Message {
         /// The result of the last call.
         case answer(JSON)
         /// The parameters of a notification `event`.
@@ -105,8 +112,46 @@ public final class DaemonClient {
     }
 
     /// Sends a call; `next` returns its answer.
-    func begin(_ method: String, _ params: (inout JSONWriter) -> Void) throws(ClientError) {
-        guard send(line(method, params)) else { throw .disconnected("the daemon closed the connection") }
+    package func begin(
+        _ method: String, passing descriptors: [Int32] = [], _ params: (inout JSONWriter) -> Void
+    ) throws(ClientError) {
+        guard send(line(method, params), descriptors) else {
+            throw .disconnected("the daemon closed the connection")
+        }
+    }
+
+    /// The descriptor of the connection, for a caller that waits for several: it is readable when ``receiveMessages()``
+    /// has something to read.
+    package var descriptor: Int32 { socket.raw }
+
+    /// Whether the daemon has sent nothing on this connection: it may then have closed it before it read the call.
+    package var hasReceivedNothing: Bool { lines.isUntouched }
+
+    /// Reads once, and returns the complete messages.
+    package func receiveMessages() throws(ClientError) -> [Message] {
+        guard try receive() else { throw .disconnected("the daemon closed the connection") }
+        var messages: [Message] = []
+        while let message = try nextBuffered() { messages.append(message) }
+        return messages
+    }
+
+    /// The next complete message that was received; `nil` if there is none.
+    private func nextBuffered() throws(ClientError) -> Message? {
+        while true {
+            switch lines.next() {
+            case .line(let bytes): if let message = try message(of: bytes) { return message }
+            case .tooLong: throw .protocolViolation("a message is longer than \(LineBuffer.maximumBytes) bytes")
+            case .needsBytes: return nil
+            }
+        }
+    }
+
+    /// The message of a line; `nil` for the answer to an abandoned call.
+    private func message(of line: ArraySlice<UInt8>) throws(ClientError) -> Message? {
+        let message = try parse(line)
+        if message["id"]?.integer == lastID { return .answer(try result(of: message)) }
+        guard let params = message["params"], message["method"]?.isString("event") == true else { return nil }
+        return .event(params)
     }
 
     /// Waits for the next message; returns `nil` at the deadline, or when one of the other descriptors is ready.
@@ -114,20 +159,11 @@ public final class DaemonClient {
         before deadline: MonotonicTime, or inputs: [Int32] = [], lossOf outputs: [Int32] = []
     ) throws(ClientError) -> Message? {
         while true {
-            switch lines.next() {
-            case .line(let bytes):
-                let message = try parse(bytes)
-                if message["id"]?.integer == lastID { return .answer(try result(of: message)) }
-                if let params = message["params"], message["method"]?.isString("event") == true {
-                    return .event(params)
-                }
-            case .tooLong: throw .protocolViolation("a message is longer than \(LineBuffer.maximumBytes) bytes")
-            case .needsBytes:
-                // The other descriptors first: an endless stream of events must not delay a signal.
-                let ready = deadline.waitForInput(inputs + [socket.raw], orLossOf: outputs)
-                guard ready == socket.raw else { return nil }
-                guard try receive() else { throw .disconnected("the daemon closed the connection") }
-            }
+            if let message = try nextBuffered() { return message }
+            // The other descriptors first: an endless stream of events must not delay a signal.
+            let ready = deadline.waitForInput(inputs + [socket.raw], orLossOf: outputs)
+            guard ready == socket.raw else { return nil }
+            guard try receive() else { throw .disconnected("the daemon closed the connection") }
         }
     }
 
@@ -145,8 +181,8 @@ public final class DaemonClient {
     }
 
     /// Sends a line and returns its answer; `nil` if the daemon closed the connection without reading any of it.
-    private func exchange(_ line: [UInt8]) throws(ClientError) -> JSON? {
-        guard send(line) else { return nil }
+    private func exchange(_ line: [UInt8], _ descriptors: [Int32]) throws(ClientError) -> JSON? {
+        guard send(line, descriptors) else { return nil }
         while true {
             let answer: JSON
             switch lines.next() {
@@ -161,16 +197,25 @@ public final class DaemonClient {
         }
     }
 
-    private func send(_ line: [UInt8]) -> Bool {
+    private func send(_ line: [UInt8], _ descriptors: [Int32] = []) -> Bool {
         // Sent with the first call, so that a name costs no round trip.
-        let line = isIntroduced || introduction.isEmpty ? line : introduction + line
+        let isFirst = !isIntroduced && !introduction.isEmpty
         isIntroduced = true
+        // Descriptors belong to the line with whose first byte they come.
+        if isFirst, !descriptors.isEmpty { guard send(introduction) else { return false } }
+        let line = isFirst && descriptors.isEmpty ? introduction + line : line
         var done = 0
         while done < line.count {
-            let sent = line.withUnsafeBytes { Bytes.send(socket.raw, UnsafeRawBufferPointer(rebasing: $0[done...])) }
+            let sent = line.withUnsafeBytes { buffer in
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
+                // The descriptors come with the first byte.
+                return done == 0 && !descriptors.isEmpty
+                    ? Bytes.send(socket.raw, rest, passing: descriptors) : Bytes.send(socket.raw, rest)
+            }
             switch sent {
             case .bytes(let count): done &+= count
-            case .wouldBlock, .endOfFile: continue
+            case .wouldBlock, .endOfFile:
+                _ = MonotonicTime.read().advanced(milliseconds: 1_000).waitForOutput(socket.raw, or: [])
             // The daemon may have answered before it closed the connection; reading shows it.
             case .failed: return done > 0
             }

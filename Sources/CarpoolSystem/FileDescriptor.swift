@@ -173,8 +173,20 @@ public enum Bytes {
 
     /// Sends once to a Unix socket, with a descriptor that the peer gets with the first byte (SCM_RIGHTS, unix(7)).
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: Int32) -> IOResult {
+        send(fd, buffer, passing: [passed])
+    }
+
+    /// Sends once to a Unix socket, with 1 to 16 descriptors that the peer gets with the first byte.
+    public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: [Int32]) -> IOResult {
         result(
-            of: { CLinux_send_with_descriptor(fd, buffer.baseAddress, buffer.count, passed) }, zero: .wouldBlock)
+            of: { CLinux_send_with_descriptors(fd, buffer.baseAddress, buffer.count, passed, Int32(passed.count)) },
+            zero: .wouldBlock)
+    }
+
+    /// Moves bytes from a pipe into another descriptor, without copying them through the process (splice(2)). Waits
+    /// until that has taken them. Fails with EINVAL if it takes none that way, as a file that is open for appending.
+    public static func move(_ count: Int, fromPipe pipe: Int32, to fd: Int32) -> IOResult {
+        result(of: { CLinux_move_from_pipe(pipe, fd, count) }, zero: .endOfFile)
     }
 
     /// Writes once, as write(2) does.

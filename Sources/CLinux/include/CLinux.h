@@ -68,6 +68,10 @@ int CLinux_unlink_on_termination(const char *path);
 // F_GETFD and F_SETFD need a variadic function. Sets or clears close-on-exec; 0 or -1 with errno.
 int CLinux_set_close_on_exec(int fd, int enabled);
 
+// splice needs _GNU_SOURCE. Moves bytes from a pipe into a descriptor and waits until that has taken them; returns their
+// number, 0 at the end of the pipe, or -1 with errno: EINVAL if the descriptor cannot be spliced into.
+ssize_t CLinux_move_from_pipe(int pipe, int fd, size_t size);
+
 // fcntl is variadic. Makes a descriptor non-blocking; 0 or -1 with errno.
 int CLinux_set_nonblocking(int fd);
 
@@ -94,9 +98,12 @@ int CLinux_open_folder(const char *path, int makes_missing, unsigned mode);
 // name is free, also on file systems where only a link can do that. 0, or -1 with errno.
 int CLinux_rename_between(int from_folder, const char *from, int to_folder, const char *to, int replaces);
 
-// CMSG_SPACE and its relatives are macros. Sends bytes with one descriptor (SCM_RIGHTS, unix(7)), without SIGPIPE and
-// without waiting; the peer receives it with the first of them. Returns the number of bytes, or -1 with errno.
-ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed);
+// The most descriptors of one message: as many as the daemon takes.
+#define CLINUX_MOST_DESCRIPTORS 16
+
+// CMSG_SPACE and its relatives are macros. Sends bytes with descriptors (SCM_RIGHTS, unix(7)), without SIGPIPE and
+// without waiting; the peer receives them with the first byte. Returns the number of bytes, or -1 with errno.
+ssize_t CLinux_send_with_descriptors(int fd, const void *bytes, size_t count, const int *passed, int passed_count);
 
 // struct statfs is not imported by Swift. Returns whether a descriptor leads into /proc.
 int CLinux_is_in_proc(int fd);

@@ -23,9 +23,11 @@ struct DaemonAccess {
     /// Whether the daemon runs as this user, and so has the same access to files.
     var isOurs: Bool { client.daemonUID == geteuid() }
 
-    func call(_ method: String, _ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {
+    func call(
+        _ method: String, passing descriptors: [Int32] = [], _ params: (inout JSONWriter) -> Void
+    ) throws(Failure) -> JSON {
         do throws(ClientError) {
-            return try client.call(method, params)
+            return try client.call(method, passing: descriptors, params)
         } catch {
             throw Failure(error)
         }
