@@ -146,6 +146,8 @@ ssize_t CLinux_splice_to_pipe(int spare_read, int fd, size_t size) {
     return splice(spare_read, NULL, fd, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 }
 
+int CLinux_blocking_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 int CLinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
 }

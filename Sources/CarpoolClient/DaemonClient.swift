@@ -1,5 +1,5 @@
 public import CarpoolJSON
-internal import CarpoolSystem
+public import CarpoolSystem
 internal import Glibc
 
 /// A blocking connection to the daemon, with one call at a time. It starts fast, for command line tools.
@@ -46,13 +46,12 @@ public final class DaemonClient {
         return writer.bytes
     }
 
-    /// Calls a method and returns its result. The closure writes one JSON object, the parameters. At most 16 descriptors
-    /// are passed with the call; they stay open here.
+    /// Calls a method and returns its result. The closure writes one JSON object, the parameters.
     ///
     /// A daemon that shuts down may close the connection before it reads anything, or refuse new requests until the
     /// running ones have finished (`draining`). The call is then repeated on the next daemon.
     public func call(
-        _ method: String, passing descriptors: [Int32] = [],
+        _ method: String, passing descriptors: PassedDescriptors = .none,
         _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
         let line = line(method, params)
@@ -70,7 +69,8 @@ public final class DaemonClient {
     private static let drainMilliseconds = 35_000
 
     /// Returns the answer; `nil` if the daemon closed the connection without accepting the call.
-    private func exchangeUnlessDraining(_ line: [UInt8], _ descriptors: [Int32]) throws(ClientError) -> JSON? {
+    private func exchangeUnlessDraining(_ line: [UInt8], _ descriptors: PassedDescriptors) throws(ClientError) -> JSON?
+    {
         do throws(ClientError) {
             return try exchange(line, descriptors)
         } catch {
@@ -113,7 +113,7 @@ public final class DaemonClient {
 
     /// Sends a call; `next` returns its answer.
     package func begin(
-        _ method: String, passing descriptors: [Int32] = [], _ params: (inout JSONWriter) -> Void
+        _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(ClientError) {
         guard send(line(method, params), descriptors) else {
             throw .disconnected("the daemon closed the connection")
@@ -181,7 +181,7 @@ public final class DaemonClient {
     }
 
     /// Sends a line and returns its answer; `nil` if the daemon closed the connection without reading any of it.
-    private func exchange(_ line: [UInt8], _ descriptors: [Int32]) throws(ClientError) -> JSON? {
+    private func exchange(_ line: [UInt8], _ descriptors: PassedDescriptors) throws(ClientError) -> JSON? {
         guard send(line, descriptors) else { return nil }
         while true {
             let answer: JSON
@@ -197,19 +197,19 @@ public final class DaemonClient {
         }
     }
 
-    private func send(_ line: [UInt8], _ descriptors: [Int32] = []) -> Bool {
+    private func send(_ line: [UInt8], _ descriptors: PassedDescriptors = .none) -> Bool {
         // Sent with the first call, so that a name costs no round trip.
         let isFirst = !isIntroduced && !introduction.isEmpty
         isIntroduced = true
         // Descriptors belong to the line with whose first byte they come.
-        if isFirst, !descriptors.isEmpty { guard send(introduction) else { return false } }
-        let line = isFirst && descriptors.isEmpty ? introduction + line : line
+        if isFirst, descriptors.count > 0 { guard send(introduction) else { return false } }
+        let line = isFirst && descriptors.count == 0 ? introduction + line : line
         var done = 0
         while done < line.count {
             let sent = line.withUnsafeBytes { buffer in
                 let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
                 // The descriptors come with the first byte.
-                return done == 0 && !descriptors.isEmpty
+                return done == 0 && descriptors.count > 0
                     ? Bytes.send(socket.raw, rest, passing: descriptors) : Bytes.send(socket.raw, rest)
             }
             switch sent {

@@ -52,6 +52,13 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
+    /// The ends of a new pipe, close-on-exec, which the caller closes.
+    public static func pipe() throws(SystemError) -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard CLinux_blocking_pipe(&ends) == 0 else { throw .last("pipe2") }
+        return (ends[0], ends[1])
+    }
+
     /// Whether a descriptor was opened for reading, and not only for its path (O_PATH, open(2)).
     public static func isReadable(_ raw: Int32) -> Bool { CLinux_is_readable(raw) != 0 }
 
@@ -173,14 +180,19 @@ public enum Bytes {
 
     /// Sends once to a Unix socket, with a descriptor that the peer gets with the first byte (SCM_RIGHTS, unix(7)).
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: Int32) -> IOResult {
-        send(fd, buffer, passing: [passed])
+        send(fd, buffer, passing: PassedDescriptors(passed))
     }
 
-    /// Sends once to a Unix socket, with 1 to 16 descriptors that the peer gets with the first byte.
-    public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: [Int32]) -> IOResult {
-        result(
-            of: { CLinux_send_with_descriptors(fd, buffer.baseAddress, buffer.count, passed, Int32(passed.count)) },
-            zero: .wouldBlock)
+    /// Sends once to a Unix socket, with descriptors that the peer gets with the first byte; at least one.
+    public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: PassedDescriptors)
+        -> IOResult
+    {
+        passed.withNumbers { numbers in
+            let count = Int32(passed.count)
+            return result(
+                of: { CLinux_send_with_descriptors(fd, buffer.baseAddress, buffer.count, numbers, count) },
+                zero: .wouldBlock)
+        }
     }
 
     /// Moves bytes from a pipe into another descriptor, without copying them through the process (splice(2)). Waits

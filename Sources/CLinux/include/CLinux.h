@@ -142,6 +142,9 @@ ssize_t CLinux_splice_to_pipe(int spare_read, int fd, size_t size);
 // pipe2 needs _GNU_SOURCE. A pipe whose ends do not block; 0 or -1 with errno.
 int CLinux_pipe(int ends[2]);
 
+// pipe2 needs _GNU_SOURCE. The same, with ends that block.
+int CLinux_blocking_pipe(int ends[2]);
+
 // F_GET_SEALS needs _GNU_SOURCE and fcntl is variadic. Returns whether a descriptor is a file in memory
 // (memfd_create(2)), which never blocks.
 int CLinux_is_memory_file(int fd);

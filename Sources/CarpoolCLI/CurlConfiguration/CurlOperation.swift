@@ -58,7 +58,8 @@ struct CurlRequestOptions: Equatable {
     var headers: [Header] = []
     var proxyHeaders: [Header] = []
     var data: [Data] = []
-    /// Whether `--json` was given: `Content-Type` and `Accept` are `application/json`, and pieces are joined without `&`.
+    /// Whether `--json` was given: `Content-Type` and `Accept` are `application/json`, and pieces are joined without
+    /// `&`.
     var isJSON = false
     /// `-F` and `--form-string`.
     var form: [CurlFormArgument] = []
@@ -232,9 +233,10 @@ struct CurlSecurityOptions: Equatable {
     var schemes: [String] = []
     /// `--oauth2-bearer`
     var bearer: String?
-    var netrc = Netrc.none
+    var netrc = LoginFile.none
 
-    enum Netrc: Equatable {
+    /// The `.netrc` file that is read.
+    enum LoginFile: Equatable {
         case none
         /// `-n`
         case required

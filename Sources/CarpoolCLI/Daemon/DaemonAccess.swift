@@ -24,10 +24,33 @@ struct DaemonAccess {
     var isOurs: Bool { client.daemonUID == geteuid() }
 
     func call(
-        _ method: String, passing descriptors: [Int32] = [], _ params: (inout JSONWriter) -> Void
+        _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> JSON {
         do throws(ClientError) {
             return try client.call(method, passing: descriptors, params)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Sends a call; ``receive()`` returns its answer, and its events before it.
+    func begin(
+        _ method: String, passing descriptors: PassedDescriptors, _ params: (inout JSONWriter) -> Void
+    ) throws(Failure) {
+        do throws(ClientError) {
+            try client.begin(method, passing: descriptors, params)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// The descriptor of the connection: it is readable when the daemon has sent something.
+    var descriptor: Int32 { client.descriptor }
+
+    /// Reads once, and returns the complete messages.
+    func receive() throws(Failure) -> [DaemonClient.Message] {
+        do throws(ClientError) {
+            return try client.receiveMessages()
         } catch {
             throw Failure(error)
         }

@@ -46,6 +46,8 @@ struct Outcome {
         let error = record["outcome"]?["error"]
         let name = error?["name"]?.string ?? "unknown"
         let message = error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")"
+        // The reader of standard output has closed it.
+        if name.hasSuffix("response_output_closed") { return .brokenPipe }
         let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
         let hint = name.hasSuffix(".cannot_find_host") ? hostHint : nil
         return Failure(

@@ -11,11 +11,12 @@ struct PendingRequest {
     /// The timeout of one call of `request.wait`, in milliseconds.
     private static let pollMilliseconds = 60_000
 
-    /// Submits a request; the closure adds members.
+    /// Submits a request, with descriptors that it refers to; the closure adds members.
     init(
-        _ daemon: DaemonAccess, _ writer: RequestWriter, and more: (inout JSONWriter) -> Void = { _ in }
+        _ daemon: DaemonAccess, _ writer: RequestWriter, passing descriptors: PassedDescriptors = .none,
+        and more: (inout JSONWriter) -> Void = { _ in }
     ) throws(Failure) {
-        let answer = try daemon.call("request.submit") { json in
+        let answer = try daemon.call("request.submit", passing: descriptors) { json in
             writer.write(to: &json) { json in
                 json.member("on_disconnect", static: "cancel")
                 more(&json)

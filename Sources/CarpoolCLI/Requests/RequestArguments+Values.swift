@@ -62,11 +62,8 @@ extension RequestArguments {
     }
 
     mutating func setStreaming(_ new: Streaming) throws(UsageError) {
-        // --stream beside --lines or --sse changes nothing.
-        guard streaming == nil || streaming == .bytes || new == .bytes || new == streaming else {
-            throw UsageError("--lines and --sse exclude each other")
-        }
-        if streaming == nil || new != .bytes { streaming = new }
+        guard streaming == nil || new == streaming else { throw UsageError("--lines and --sse exclude each other") }
+        streaming = new
     }
 
     static func jar(_ text: String) throws(UsageError) -> String {

@@ -4,9 +4,8 @@ internal import CarpoolSystem
 
 /// The arguments of a request.
 struct RequestArguments: CommandArguments {
-    /// The form in which the body is printed while it arrives.
+    /// The pieces in which the body is printed, each as soon as it is complete.
     enum Streaming: String {
-        case bytes
         case lines
         case events = "sse"
     }
@@ -51,8 +50,10 @@ struct RequestArguments: CommandArguments {
     var output: String?
     /// Whether an interrupted download to the output is resumed.
     var resumes = false
-    /// `nil` to wait for the whole body.
+    /// `nil` for the bytes as they arrive.
     var streaming: Streaming?
+    /// Whether the body is printed only once all of it has arrived.
+    var isWhole = false
     var isSilent = false
     var printsHead = false
     var failsOnStatus = false
@@ -147,9 +148,8 @@ extension Option where Arguments == RequestArguments {
     /// The options of commands whose response has a body.
     static var streams: [Option] {
         [
-            Option("--stream", "print the body while it arrives") { (arguments, _) throws(UsageError) in
-                try arguments.setStreaming(.bytes)
-            },
+            Option("--whole", "print the body only once all of it has arrived") { $0.isWhole = true },
+            Option("--stream", "print the body while it arrives (the default)") { $0.isWhole = false },
             Option("--lines", "print the body while it arrives, in whole lines") { (arguments, _) throws(UsageError) in
                 try arguments.setStreaming(.lines)
             },

@@ -19,8 +19,10 @@ extension RequestCommand {
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
         guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
         guard arguments.streaming == nil || arguments.output == nil else {
-            throw UsageError(
-                "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")
+            throw UsageError("-o writes the body to a file; --lines and --sse print it on standard output")
+        }
+        guard !arguments.isWhole || arguments.streaming == nil else {
+            throw UsageError("--lines and --sse print the body while it arrives; leave out --whole")
         }
         guard !arguments.resumes || arguments.output != nil else {
             throw UsageError("-C resumes the download to a file: it needs -o FILE")

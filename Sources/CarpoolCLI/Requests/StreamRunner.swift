@@ -2,8 +2,8 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// Runs a request with `--stream`, `--lines` or `--sse`: prints the body while it arrives, as fast as standard output
-/// is read.
+/// Runs a request with `--lines` or `--sse`: prints the pieces of the body while they arrive, as fast as standard
+/// output is read.
 struct StreamRunner {
     private let request: RequestArguments
     private let streaming: RequestArguments.Streaming
@@ -70,7 +70,6 @@ struct StreamRunner {
         }
         var bytes: [UInt8] = []
         switch streaming {
-        case .bytes: return piece["base64"]?.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []
         case .lines:
             piece["lines"]?.forEachElement { line in
                 _ = line.withUTF8 { bytes += $0 }

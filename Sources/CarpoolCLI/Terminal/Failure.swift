@@ -8,6 +8,8 @@ struct Failure: Error {
     /// The error message; `nil` for none.
     let message: String?
     var hint: String?
+    /// The documented name of the daemon's error, if it has refused the call.
+    private(set) var refusal: String?
     /// The signal by which the command ends, if there is no message.
     private(set) var signal: Int32?
 
@@ -34,6 +36,7 @@ struct Failure: Error {
         case .refused(let remote):
             let name = remote.name.map { "\($0), " } ?? ""
             self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
+            refusal = remote.name
         case .disconnected(let reason): self.init(.unreachable, reason)
         case .invalidName(let reason):
             self.init(

@@ -2,13 +2,14 @@ internal import CarpoolHTTP
 
 // Warnings about settings that are valid but probably a mistake.
 extension Request {
-    /// A warning for the request's owner, about a request that did not fail; `nil` for none.
+    /// A warning for the request's owner, about a request that did not fail, or has failed by its status; `nil` for
+    /// none.
     public var warning: String? { undecodedWarning ?? policyWarning ?? credentialWarning }
 
     /// The warning that the server offers no scheme for a credential: whether the password was sent, and why it is of
     /// no use.
     private var credentialWarning: String? {
-        guard error == nil, let authentication, !authentication.unusedOffers.isEmpty,
+        guard error?.isUnacceptableStatus ?? true, let authentication, !authentication.unusedOffers.isEmpty,
             let server = response.flatMap({ ChallengingServer(status: $0.status) })
         else { return nil }
         let sent = authentication[server].sent.answer

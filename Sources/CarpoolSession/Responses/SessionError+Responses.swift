@@ -12,9 +12,13 @@ extension SessionError {
     /// The status is not among the acceptable ones.
     static func unacceptableStatusCode(_ code: Int) -> SessionError {
         SessionError(
-            "response_validation_failed.unacceptable_status_code", "the status \(code) is not acceptable",
-            details: [Detail("code", .integer(code))])
+            unacceptableStatusName, "the status \(code) is not acceptable", details: [Detail("code", .integer(code))])
     }
+
+    private static let unacceptableStatusName = "response_validation_failed.unacceptable_status_code"
+
+    /// Whether the status of the response is the failure.
+    var isUnacceptableStatus: Bool { name == SessionError.unacceptableStatusName }
 
     /// The response has no type, or an invalid one.
     static func missingContentType(acceptable: [String]) -> SessionError {

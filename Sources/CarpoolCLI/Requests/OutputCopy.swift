@@ -1,0 +1,122 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// Copies the body from a pipe of the command to standard output while it arrives, behind the head with `-i`. The
+/// kernel moves the bytes where it can.
+final class OutputCopy {
+    private let request: RequestArguments
+    private let daemon: DaemonAccess
+    private let pipe: FileDescriptor
+    private var writeEnd: FileDescriptor?
+    /// The last head that was received: an object with the member `response`.
+    private var head: JSON?
+    private(set) var isHeadPrinted = false
+    private var record: JSON?
+    /// Whether all bytes of the pipe were written.
+    private var hasEnded = false
+    /// Empty until the kernel refuses to move bytes to standard output.
+    private var scratch: [UInt8] = []
+
+    /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
+    /// piece, because a reader such as head(1) may close the pipe after the first line.
+    private static let headMilliseconds = 20
+    private static let pieceBytes = 1 << 20
+    private static let scratchBytes = 65_536
+
+    init(_ request: RequestArguments, _ daemon: DaemonAccess) throws(Failure) {
+        self.request = request
+        self.daemon = daemon
+        do throws(SystemError) {
+            let ends = try FileDescriptor.pipe()
+            pipe = FileDescriptor(owning: ends.read)
+            writeEnd = FileDescriptor(owning: ends.write)
+        } catch {
+            throw Failure(.transferFailed, "cannot make a pipe: \(error.reason)")
+        }
+    }
+
+    /// Calls `request.perform` with these parameters, whose descriptor 0 is the pipe; returns the record once all bytes
+    /// of the pipe were written.
+    func run(_ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {
+        try daemon.begin("request.perform", passing: PassedDescriptors(writeEnd?.raw ?? -1), params)
+        writeEnd = nil
+        while true {
+            if let record {
+                // A body that came with the record is not in the pipe.
+                guard record["body"]?["fd"] != nil else { return record }
+                while !hasEnded { hasEnded = try !movePiece() }
+                return record
+            }
+            try waitForMore()
+        }
+    }
+
+    private func waitForMore() throws(Failure) {
+        let mayPrintHead = !isHeadPrinted && head != nil && request.retries == 0 && !isRefused
+        let now = MonotonicTime.read()
+        let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : .max)
+        let inputs = hasEnded ? [daemon.descriptor] : [daemon.descriptor, pipe.raw]
+        let ready = deadline.waitForInput(inputs, orLossOf: [STDOUT_FILENO])
+        if ready == STDOUT_FILENO { throw Failure.brokenPipe }
+        guard let ready else {
+            if mayPrintHead { try printHead() }
+            return
+        }
+        // The head of a body comes before its first byte.
+        guard ready == pipe.raw, head != nil || !request.printsHead else { return try receive() }
+        hasEnded = try !movePiece()
+    }
+
+    private func receive() throws(Failure) {
+        for message in try daemon.receive() {
+            switch message {
+            case .answer(let answer): record = answer
+            case .event(let event):
+                guard event["type"]?.isString("task.did_receive_response") == true else { continue }
+                head = event["data"]
+            }
+        }
+    }
+
+    /// Whether the last head is one whose response is not printed.
+    private var isRefused: Bool { request.failsOnStatus && head?["response"]?["status"]?.int ?? 0 >= 400 }
+
+    private func printHead() throws(Failure) {
+        guard request.printsHead, !isHeadPrinted, let head else { return }
+        isHeadPrinted = true
+        try ResponseOutput(head).write(to: nil, withHead: true)
+    }
+
+    /// Writes what the pipe has; returns false at its end.
+    private func movePiece() throws(Failure) -> Bool {
+        var result = IOResult.endOfFile
+        if request.printsHead, !isHeadPrinted {
+            // Only bytes of an accepted response are in the pipe.
+            guard hasBytes() else { return false }
+            try printHead()
+        }
+        try Terminal.write("standard output") { () throws(SystemError) in
+            result =
+                scratch.isEmpty
+                ? Bytes.move(OutputCopy.pieceBytes, fromPipe: pipe.raw, to: STDOUT_FILENO) : .failed(EINVAL)
+            guard case .failed(let code) = result else { return }
+            guard code == EINVAL || code == EAGAIN else { throw SystemError(code: code, operation: "splice") }
+            // A terminal, a file that is open for appending, or an output that does not wait.
+            if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: OutputCopy.scratchBytes) }
+            result = scratch.withUnsafeMutableBytes { Bytes.read(pipe.raw, into: $0) }
+            guard case .bytes(let count) = result else { return }
+            try Terminal.output.write(Array(scratch[..<count]))
+        }
+        if case .bytes = result { return true }
+        return false
+    }
+
+    /// Waits until the pipe is readable; returns whether it has bytes, or has ended without any.
+    private func hasBytes() -> Bool {
+        var count: Int32 = 0
+        _ = MonotonicTime.read().advanced(milliseconds: .max).waitForInput(pipe.raw)
+        return ioctl(pipe.raw, UInt(FIONREAD), &count) == 0 && count > 0
+    }
+}

@@ -1,0 +1,107 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// Runs a request whose body the daemon writes to standard output while it arrives: the descriptor is passed with the
+/// call, so that the bytes do not go through the command. With `-i`, and if the daemon refuses the descriptor, they go
+/// through a pipe (``OutputCopy``).
+struct OutputRunner {
+    private let request: RequestArguments
+    private let daemon: DaemonAccess
+
+    /// A body of at most so many bytes that arrives at once comes with the record, which saves time: the daemon's
+    /// maximum.
+    private static let inlineBytes = 32_768
+
+    init(_ request: RequestArguments, _ daemon: DaemonAccess) {
+        self.request = request
+        self.daemon = daemon
+    }
+
+    /// Whether the request has a body that is printed while it arrives.
+    static func takes(_ request: RequestArguments) -> Bool {
+        !request.isWhole && request.output == nil && request.method != "HEAD"
+    }
+
+    /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
+    func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode? {
+        do throws(Failure) {
+            var source: StreamedBody?
+            if case .stream(let stream)? = body { source = stream }
+            // The cookies may have to be read in pages, as long as the request is there.
+            if source != nil || request.cookies.jar != nil {
+                return request.printsHead ? nil : try submit(writer, source)
+            }
+            return request.printsHead ? try copy(writer) : try perform(writer)
+        } catch {
+            // Another file that cannot be opened is refused again. A daemon that drains is waited for by the next call.
+            guard error.refusal == "file.cannot_open" || error.refusal == "draining" else { throw error }
+            return nil
+        }
+    }
+
+    private func perform(_ writer: RequestWriter) throws(Failure) -> ExitCode {
+        do throws(Failure) {
+            let record = try daemon.call("request.perform", passing: PassedDescriptors(STDOUT_FILENO)) { json in
+                writer.write(to: &json, and: writeOutput)
+            }
+            return try finish(record)
+        } catch {
+            guard error.refusal == "file.cannot_open" else { throw error }
+            return try copy(writer)
+        }
+    }
+
+    /// Submits the request, sends a body while it is read, and saves the cookies at the end.
+    private func submit(_ writer: RequestWriter, _ source: StreamedBody?) throws(Failure) -> ExitCode {
+        let pending = try PendingRequest(daemon, writer, passing: PassedDescriptors(STDOUT_FILENO), and: writeOutput)
+        defer { pending.dismiss() }
+        if let source { try pending.sendBody(source) }
+        let record = try pending.wait()
+        guard let jar = request.cookies.jar else { return try finish(record) }
+        try CookieOutput(jar, pending).after(record) { () throws(Failure) in _ = try finish(record) }
+        return .success
+    }
+
+    private func copy(_ writer: RequestWriter) throws(Failure) -> ExitCode {
+        let copy = try OutputCopy(request, daemon)
+        let record = try copy.run { json in
+            writer.write(to: &json) { json in
+                writeOutput(to: &json)
+                json.key("events")
+                json.raw(Array(#"{"types":["task.did_receive_response"]}"#.utf8))
+            }
+        }
+        return try finish(record, isHeadPrinted: copy.isHeadPrinted)
+    }
+
+    private func writeOutput(to json: inout JSONWriter) {
+        json.key("response_body")
+        json.beginObject()
+        json.member("fd", 0)
+        json.member("inline_bytes", OutputRunner.inlineBytes)
+        json.endObject()
+        guard request.failsOnStatus else { return }
+        json.key("validate")
+        json.raw(Array(#"[{"status":["100-399"]}]"#.utf8))
+    }
+
+    /// Prints what came with the record: a short body, and the head before it. What has arrived of a body that broke
+    /// off is printed too.
+    private func finish(_ record: JSON, isHeadPrinted: Bool = false) throws(Failure) -> ExitCode {
+        if request.isVerbose { Report(record).printToStandardError() }
+        let outcome = Outcome(record, request)
+        let withHead = request.printsHead && !isHeadPrinted && record["response"] != nil
+        do throws(Failure) {
+            try outcome.check()
+        } catch {
+            // With --fail nothing is printed for an error status.
+            try outcome.checkStatus()
+            try ResponseOutput(record).write(to: nil, withHead: withHead)
+            throw error
+        }
+        try ResponseOutput(record).write(to: nil, withHead: withHead)
+        return .success
+    }
+}
