@@ -23,7 +23,7 @@ struct InvocationTests {
     ])
     func theCommandNamesTheMethodUnlessAnOptionDoes(_ line: String, _ method: String) throws {
         #expect(try request(line).method == method)
-        #expect(try request(line).url == "u")
+        #expect(try request(line).url == "http://u")
     }
 
     @Test func optionsMayStandAnywhereAndTogether() throws {
@@ -103,6 +103,25 @@ struct InvocationTests {
         }
     }
 
+    @Test func aURLWithoutASchemeIsHTTP() throws {
+        for (word, url) in [
+            ("a.test/b", "http://a.test/b"), ("a.test:80/x?u=ftp://c", "http://a.test:80/x?u=ftp://c"),
+            ("HTTPS://a.test", "HTTPS://a.test"), ("a+b-c.1://d", "a+b-c.1://d"), ("1a://d", "http://1a://d"),
+            ("a:b", "http://a:b"), ("/path", "/path"), ("://x", "http://://x"),
+        ] {
+            #expect(try request("get \(word)").url == url)
+        }
+    }
+
+    @Test func theQueryIsAddedBeforeTheFragment() throws {
+        #expect(try request("get --query a=b=c http://h/#f").completeURL == "http://h/?a=b%3Dc#f")
+        #expect(try request("get --query a= --query b=~ http://h/?x").completeURL == "http://h/?x&a=&b=~")
+        #expect(try request("get http://h/?x").completeURL == "http://h/?x")
+        for wrong in ["=b", "a", ""] {
+            #expect(throws: UsageError.self) { try Invocation.parse(["get", "--query", wrong, "u"]) }
+        }
+    }
+
     @Test func trustIsTheSystemsUnlessSaid() throws {
         #expect(try request("get u").trust == TrustArguments())
         #expect(try request("get -k u").trust.isInsecure)
@@ -114,7 +133,7 @@ struct InvocationTests {
     }
 
     @Test func afterTwoDashesEverythingIsAnOperand() throws {
-        #expect(try request("get -- -u").url == "-u")
+        #expect(try request("get -- -u").url == "http://-u")
     }
 
     @Test func helpIsFoundWhereverItIsAskedFor() throws {

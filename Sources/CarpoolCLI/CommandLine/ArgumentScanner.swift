@@ -84,11 +84,11 @@ struct ArgumentScanner {
 
     /// The error for an unknown option: names the commands that have it, or suggests a similar name.
     private func unknown(_ name: String, _ options: [OptionSpecification], _ command: String?) -> UsageError {
+        if let reason = RefusedOption.reason(of: name) { return UsageError(reason, in: command) }
         if let command, let known = specification(named: name) {
             let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }
             return UsageError("\(command) has no \(name); \(others.joined(separator: ", ")) do", in: command)
         }
-        if let reason = RefusedOption.reason(of: name) { return UsageError(reason, in: command) }
         let near = NearestName.find(name, among: options.map(\.long))
         let suggestion = near.map { "; did you mean \($0)?" } ?? ""
         return UsageError("unknown option \(name)\(suggestion)", in: command)

@@ -7,6 +7,8 @@ enum RefusedOption {
             "\(name) is not supported: NTLM authenticates a connection, and programs share the daemon's connections; use curl \(name)"
         case "--negotiate", "--proxy-negotiate":
             "\(name) is not supported: a Kerberos ticket belongs to a process and its user, and the daemon serves many; use curl \(name)"
+        case "--write-out", "-w":
+            "\(name) is not supported here: -v prints the status, the times and the sizes; use curl \(name)"
         default: nil
         }
     }

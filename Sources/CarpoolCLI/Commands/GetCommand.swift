@@ -20,6 +20,6 @@ enum GetCommand: RequestCommand {
     }
 
     static var options: [Option<RequestArguments>] {
-        Option.ofRequest([.method, .header, .output, .resume] + Option.streams)
+        Option.ofRequest([.method, .header, .head, .output, .remoteName, .resume] + Option.streams)
     }
 }

@@ -48,6 +48,10 @@ struct RequestArguments: CommandArguments {
     var isJSON = false
     /// `nil` for standard output.
     var output: String?
+    /// Whether the output has the name of the URL's last segment.
+    var usesRemoteName = false
+    /// What `--query` adds to the URL.
+    var queries: [QueryItem] = []
     /// Whether an interrupted download to the output is resumed.
     var resumes = false
     /// `nil` for the bytes as they arrive.
@@ -60,6 +64,8 @@ struct RequestArguments: CommandArguments {
     /// The maximum number of retries.
     var retries = 0
     var timeoutMilliseconds: Int?
+    /// `nil` for the session's.
+    var connectMilliseconds: Int?
     /// `nil` for the session's.
     var priority: String?
     var session: String?
@@ -166,6 +172,7 @@ extension Option where Arguments == RequestArguments {
         options.reserveCapacity(96)
         options += beforeSending
         options += trust
+        options += ofCurl
         options += ofConnection
         options += certificate
         options += tls

@@ -13,7 +13,7 @@ extension RequestCommand {
         guard arguments.url.isEmpty else {
             throw UsageError("a request has one URL, not '\(arguments.url)' and '\(operand)'")
         }
-        arguments.url = operand
+        arguments.url = RequestArguments.withScheme(operand)
     }
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
@@ -24,15 +24,19 @@ extension RequestCommand {
         guard !arguments.isWhole || arguments.streaming == nil else {
             throw UsageError("--lines and --sse print the body while it arrives; leave out --whole")
         }
-        guard !arguments.resumes || arguments.output != nil else {
+        guard !arguments.usesRemoteName || arguments.output == nil else {
+            throw UsageError("-O takes the name of the URL, and -o another one; leave out one of them")
+        }
+        guard !arguments.resumes || arguments.output != nil || arguments.usesRemoteName else {
             throw UsageError("-C resumes the download to a file: it needs -o FILE")
         }
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         try Failure.naming { () throws(Failure) in
-            guard arguments.readsIdentity else { return try RequestRunner(arguments).run() }
+            guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
             var complete = arguments
+            try complete.nameOutput()
             try complete.readIdentity()
             try complete.readPassword()
             return try RequestRunner(complete).run()

@@ -25,7 +25,7 @@ struct RequestWriter {
     /// Writes the object; the closure adds members.
     func write(to writer: inout JSONWriter, and more: (inout JSONWriter) -> Void = { _ in }) {
         writer.beginObject()
-        writer.member("url", request.url)
+        writer.member("url", request.completeURL)
         writer.member("method", request.method)
         writeFields(to: &writer)
         if let body {
@@ -42,6 +42,7 @@ struct RequestWriter {
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)
+        writer.member("connect_timeout_ms", request.connectMilliseconds)
         writer.member("http_version", request.httpVersion)
         writer.member("priority", request.priority)
         for count in request.counts {

@@ -1,0 +1,99 @@
+"""Options of the commands that send a request, with the names that they have in curl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness.command import OK, TIMED_OUT, USAGE, Run
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+
+def test_the_options_of_install_scripts_are_accepted(run: Run, origin: ScriptedOrigin) -> None:
+    page = origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    moved = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", page)]))
+    done = run("get", "-fsSL", "--compressed", "--connect-timeout", "5", "-m", "20", moved)
+    assert (done.returncode, done.stdout, done.stderr) == (OK, b"page", b"")
+
+
+@pytest.mark.parametrize("command", ["get", "head", "post", "put", "patch", "delete"])
+def test_the_fields_are_sent(run: Run, origin: ScriptedOrigin, command: str) -> None:
+    origin.on("/page", lambda exchange: exchange.reply(body=b""))
+    options = ["-A", "tool/1", "-e", "http://from.test/", "-r", "0-9,-5"]
+    assert run(command, *options, f"{origin.url}/page").returncode == OK
+    sent = origin.requests[-1]
+    assert sent.values("user-agent") == ["tool/1"]
+    assert sent.values("referer") == ["http://from.test/"]
+    assert sent.values("range") == ["bytes=0-9,-5"]
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/page", "/page?q=a%20b%26c&na%C3%AFve=%3D&e="),
+        ("/page?", "/page?q=a%20b%26c&na%C3%AFve=%3D&e="),
+        ("/page?x=1#part", "/page?x=1&q=a%20b%26c&na%C3%AFve=%3D&e="),
+    ],
+)
+def test_the_query_is_encoded_and_added(run: Run, origin: ScriptedOrigin, path: str, target: str) -> None:
+    origin.on("/page", lambda exchange: exchange.reply(body=b""))
+    done = run("get", "--query", "q=a b&c", "--query", "naïve==", "--query", "e=", origin.url + path)
+    assert done.returncode == OK
+    assert origin.requests[-1].target == target
+
+
+def test_a_url_without_a_scheme_is_http(run: Run, origin: ScriptedOrigin) -> None:
+    origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    for host in ("127.0.0.1", "localhost"):
+        assert run("get", f"{host}:{origin.port}/page?u=http://other.test/").stdout == b"page"
+
+
+def test_the_head_alone(run: Run, nginx: Nginx) -> None:
+    url = f"{nginx.http}/hello.txt"
+    done = run("get", "-I", url)
+    assert done.returncode == OK
+    assert done.stdout.startswith(b"HTTP/1.1 200\r\n")
+    assert done.stdout.endswith(b"\r\n\r\n")
+    assert run("get", "-sI", url).stdout.splitlines()[0] == b"HTTP/1.1 200"
+
+
+def test_the_file_has_the_name_of_the_url(run: Run, nginx: Nginx, tmp_path: Path) -> None:
+    assert run("get", "-O", f"{nginx.http}/hello.txt?x=/y").returncode == OK
+    assert [path.name for path in tmp_path.iterdir()] == ["hello.txt"]
+    for path in ("", "/", "/a/", "/a/..", "?x=/name"):
+        done = run("get", "-O", nginx.http + path)
+        assert done.returncode == USAGE
+        assert b"has no file name" in done.stderr
+        assert b"hint: name the file with -o FILE" in done.stderr
+    assert run("get", "-O", "-o", "other", f"{nginx.http}/hello.txt").returncode == USAGE
+    assert [path.name for path in tmp_path.iterdir()] == ["hello.txt"]
+
+
+def test_the_time_limits(run: Run, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/never")
+    done = run("get", "-m", "0.2", f"{origin.url}/never")
+    assert done.returncode == TIMED_OUT
+    gate.set()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-r", "x"], "--range takes FIRST-LAST, FIRST- or -COUNT, not 'x'"),
+        (["--query", "x"], "--query takes NAME=VALUE, not 'x'"),
+        (["-A", ""], "the value of --user-agent is empty"),
+        (
+            ["-w", "%{http_code}"],
+            "-w is not supported here: -v prints the status, the times and the sizes; use curl -w",
+        ),
+        (["--write-out", "x"], "use curl --write-out"),
+    ],
+)
+def test_a_wrong_value_is_named_before_anything_is_sent(
+    run: Run, origin: ScriptedOrigin, words: list[str], message: str
+) -> None:
+    done = run("get", *words, origin.url)
+    assert done.returncode == USAGE
+    assert message in done.stderr.decode()
+    assert not origin.requests
