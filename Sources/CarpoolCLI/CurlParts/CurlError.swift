@@ -1,0 +1,31 @@
+/// A failure of `carpool curl`: curl's exit code, and what it writes to standard error.
+struct CurlError: Error, Equatable {
+    /// How the line for standard error begins.
+    enum Form: Equatable {
+        /// `curl: (N) `: the failure of a transfer.
+        case numbered
+        /// `curl: `: a failure before a transfer, such as a file that cannot be read.
+        case plain
+        /// `Warning: `: a failure that `-s` hides even with `-S`.
+        case warning
+    }
+
+    /// curl's exit code.
+    let exitCode: Int32
+    let message: String
+    var form = Form.numbered
+
+    /// The lines for standard error, without the last line end.
+    var line: String {
+        switch form {
+        case .numbered: "curl: (\(exitCode)) \(message)"
+        case .plain: "curl: \(message)"
+        case .warning: "Warning: \(message)"
+        }
+    }
+
+    /// A file or standard input cannot be read.
+    static func unreadable(_ path: String) -> CurlError {
+        CurlError(exitCode: CurlExitCode.readError, message: "Failed to open \(path)", form: .plain)
+    }
+}
