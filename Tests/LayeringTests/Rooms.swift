@@ -16,6 +16,12 @@ let rooms: [String: [String: [String: String]]] = [
             "Requests": "get, post and the others send requests",
             "Terminal": "a command writes, fails and ends with an exit code",
         ],
+        "CurlConfiguration": [:],
+        "CurlInput": [
+            "CurlConfiguration": "the options say what is sent",
+            "CurlParts": "URLs, texts and failures",
+        ],
+        "CurlParts": [:],
         "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
         "Events": ["Terminal": "events are printed, and an interruption ends them"],
         "Network": [
