@@ -14,6 +14,8 @@ struct CurlError: Error, Equatable {
     let exitCode: Int32
     let message: String
     var form = Form.numbered
+    /// Warnings that come before it.
+    var warnings: [String] = []
 
     /// The lines for standard error, without the last line end.
     var line: String {

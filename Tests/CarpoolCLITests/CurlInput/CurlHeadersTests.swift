@@ -60,13 +60,17 @@ struct CurlHeadersTests {
     }
 
     @Test func linesComeFromFilesAndJSON() throws {
-        let file = try TemporaryText("X-F: 1\r\n\n# c\n  #d\nX-G:2\n  X-H: 3\nlast")
+        let text = "X-F: 1\r\n\n# c\n  #d\nX-G:2\n  X-H: 3\nlast"
+        let folder = try TemporaryFolder(["lines": Array(text.utf8), "latin1": [0x41, 0x3A, 0xE9]])
         var request = CurlRequestOptions()
-        request.headers = [.line("A: b"), .file(file.path), .line("accept;")]
+        request.headers = [.line("A: b"), .file("\(folder.path)/lines"), .line("accept;")]
         #expect(try CurlHeaderLines.read(request) == ["A: b", "X-F: 1", "X-G:2", "X-H: 3", "last", "accept;"])
         request.isJSON = true
         #expect(try CurlHeaderLines.read(request).suffix(2) == ["accept;", "Content-Type: application/json"])
         request.headers = [.file("/nonexistent")]
+        #expect(throws: CurlError.self) {
+            _ = try CurlHeaderLines.read([.file("\(folder.path)/latin1")])
+        }
         #expect(throws: CurlError.unreadable("/nonexistent")) { _ = try CurlHeaderLines.read(request) }
     }
 }
