@@ -59,7 +59,7 @@ enum CurlBody {
             parsed.path = CurlURL.withSmallEscapes(parsed.pathOrRoot + encoded.text)
             return parsed.text
         } catch {
-            throw CurlError(exitCode: error.exitCode, message: "URL using bad/illegal format or missing URL")
+            throw CurlError(error.exitCode)
         }
     }
 

@@ -17,8 +17,7 @@ struct CurlForm: Equatable {
     /// Warnings about the options, without curl's prefix.
     let warnings: [String]
 
-    static let unreadable = CurlError(
-        exitCode: CurlExitCode.readError, message: "Failed to open/read local data from file/application")
+    static let unreadable = CurlError(CurlExitCode.readError)
 
     /// Makes a form. Files are looked up now and read when the form is sent, but files with an encoder and standard
     /// input that is no regular file are read now. A line `-H Content-Type` gives the type of the form.

@@ -128,7 +128,7 @@ struct CurlFormParser {
     private func encoder(_ name: [UInt8]?) throws(CurlError) -> CurlFormPart.Encoder? {
         guard let name else { return nil }
         guard let encoder = CurlFormPart.Encoder(rawValue: name.map(\.lowercase).text) else {
-            throw CurlError(exitCode: 43, message: "A libcurl function was given a bad argument")
+            throw CurlError(CurlExitCode.badArgument)
         }
         return encoder
     }

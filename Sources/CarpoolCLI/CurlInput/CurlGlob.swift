@@ -112,12 +112,13 @@ extension CurlGlob.Match {
             }
             guard result.count <= CurlGlob.Match.maximumNameBytes else {
                 throw CurlError(
-                    exitCode: CurlExitCode.outOfMemory, message: "Out of memory", warnings: ["bad output glob"])
+                    exitCode: CurlExitCode.outOfMemory, message: CurlErrorText.of(CurlExitCode.outOfMemory),
+                    warnings: ["bad output glob"])
             }
         }
         guard !result.isEmpty else {
             throw CurlError(
-                exitCode: CurlExitCode.writeError, message: "Failed writing received data to disk/application",
+                exitCode: CurlExitCode.writeError, message: CurlErrorText.of(CurlExitCode.writeError),
                 warnings: ["output glob produces empty string"])
         }
         return result.text

@@ -53,7 +53,7 @@ struct CurlHeaders: Equatable {
         guard !cookies.isEmpty else { return nil }
         let value = cookies.joined(separator: ";")
         guard value.utf8.count < 8_200 else {
-            throw CurlError(exitCode: 100, message: "A value or data field grew larger than allowed")
+            throw CurlError(CurlExitCode.tooLargeValue)
         }
         return value
     }

@@ -54,8 +54,7 @@ struct CurlLogin: Equatable {
     private static func decode(_ text: String) throws(CurlError) -> String {
         let bytes = CurlPercent.decode(text.utf8)
         guard bytes.allSatisfy({ $0 >= 0x20 }), let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw CurlError(
-                exitCode: CurlExitCode.malformedURL, message: "URL using bad/illegal format or missing URL")
+            throw CurlError(CurlExitCode.malformedURL)
         }
         return decoded
     }

@@ -41,7 +41,7 @@ struct CurlRedirect {
     }
 
     /// The body was read from a pipe and cannot be sent again.
-    static let unrepeatable = CurlError(exitCode: 65, message: "seek callback returned error 2")
+    static let unrepeatable = CurlError(exitCode: CurlExitCode.cannotRewind, message: "seek callback returned error 2")
 
     /// The schemes that a redirect may lead to by default. curl follows to ftp and ftps too.
     static let schemes: Set<String> = ["http", "https"]

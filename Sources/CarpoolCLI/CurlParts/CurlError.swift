@@ -26,6 +26,21 @@ struct CurlError: Error, Equatable {
         }
     }
 
+    /// A failure with curl's text for its exit code.
+    init(_ exitCode: Int32) { self.init(exitCode: exitCode, message: CurlErrorText.of(exitCode)) }
+
+    init(exitCode: Int32, message: String, form: Form = .numbered, warnings: [String] = []) {
+        self.exitCode = exitCode
+        self.message = message
+        self.form = form
+        self.warnings = warnings
+    }
+
+    /// `-f`: the status is one of an error.
+    static func http(_ status: Int) -> CurlError {
+        CurlError(exitCode: CurlExitCode.httpError, message: "The requested URL returned error: \(status)")
+    }
+
     /// A file or standard input cannot be read.
     static func unreadable(_ path: String) -> CurlError {
         CurlError(exitCode: CurlExitCode.readError, message: "Failed to open \(path)", form: .plain)
