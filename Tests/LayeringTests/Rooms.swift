@@ -21,6 +21,10 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlConfiguration": "the options say what is sent",
             "CurlParts": "URLs, texts and failures",
         ],
+        "CurlOutput": [
+            "CurlConfiguration": "a report of a transfer is printed",
+            "CurlParts": "URLs, texts and failures",
+        ],
         "CurlParts": [:],
         "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
         "Events": ["Terminal": "events are printed, and an interruption ends them"],

@@ -1,0 +1,32 @@
+/// The text of `-w`, which is printed after a transfer.
+struct CurlWriteOut {
+    enum Destination: Equatable {
+        case standardOutput
+        case standardError
+        /// `%output{file}`, or `%output{>>file}` which appends.
+        case file(String, appends: Bool)
+    }
+
+    /// Bytes for a destination. A piece for a file is there even without bytes, because curl makes the file; if it
+    /// cannot be opened, its bytes go where those of the piece before it went.
+    struct Piece: Equatable {
+        let destination: Destination
+        var bytes: [UInt8]
+    }
+
+    /// The text after `-w`, or the content of its file without line ends (``CurlBody/data(_:isJSON:standardInput:)``).
+    let text: [UInt8]
+    /// The version for `%{json}`.
+    let version: String
+
+    init(_ text: [UInt8], version: String = "libcurl/8.14.1") {
+        self.text = text
+        self.version = version
+    }
+
+    /// What is printed for a transfer.
+    func pieces(_ report: CurlReport) -> [Piece] {
+        var printer = CurlWriteOutPrinter(text, CurlWriteOutContext(report), version: version)
+        return printer.print()
+    }
+}
