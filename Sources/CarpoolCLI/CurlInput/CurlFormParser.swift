@@ -45,7 +45,7 @@ struct CurlFormParser {
     private func misused(_ argument: CurlFormArgument, _ reason: String) -> CurlError {
         let option = argument.isLiteral ? "--form-string" : "-F"
         return CurlError(
-            exitCode: CurlExitCode.failedInitialization, message: "option \(option): is badly used here", form: .plain,
+            exitCode: CurlExitCode.failedInitialization, message: "option \(option): is badly used here", form: .usage,
             warnings: warnings + [reason])
     }
 

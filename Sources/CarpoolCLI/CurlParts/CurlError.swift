@@ -6,6 +6,8 @@ struct CurlError: Error, Equatable {
         case numbered
         /// `curl: `: a failure before a transfer, such as a file that cannot be read.
         case plain
+        /// `curl: `, and where help is: a wrong command line. `-s` does not hide it.
+        case usage
         /// `Warning: `: a failure that `-s` hides even with `-S`.
         case warning
     }
@@ -17,11 +19,11 @@ struct CurlError: Error, Equatable {
     /// Warnings that come before it.
     var warnings: [String] = []
 
-    /// The lines for standard error, without the last line end.
+    /// The line for standard error, without the last line end.
     var line: String {
         switch form {
         case .numbered: "curl: (\(exitCode)) \(message)"
-        case .plain: "curl: \(message)"
+        case .plain, .usage: "curl: \(message)"
         case .warning: "Warning: \(message)"
         }
     }
