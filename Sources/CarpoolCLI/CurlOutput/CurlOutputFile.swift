@@ -89,4 +89,11 @@ struct CurlOutputFile: ~Copyable {
         default: "Error creating directory \(folder)"
         }
     }
+
+    /// Sets the time of a file to that of Last-Modified, in seconds since 1970 (`-R`); returns a warning if that fails.
+    static func setTime(of path: String, _ seconds: Int64) -> String? {
+        let time = timeval(tv_sec: Int(seconds), tv_usec: 0)
+        if utimes(path, [time, time]) == 0 { return nil }
+        return "Failed to set filetime \(seconds) on '\(path)': \(SystemError.reason(of: errno))"
+    }
 }
