@@ -31,4 +31,14 @@ enum CurlFile {
     ) throws(CurlError) -> [UInt8] {
         try read(path, standardInput: standardInput, atMost: limit).filter { $0 != 0 && $0 != 10 && $0 != 13 }
     }
+
+    /// Why a file cannot be opened.
+    static func reason(_ path: String) -> String {
+        do throws(SystemError) {
+            _ = try FileDescriptor.open(path, O_RDONLY)
+            return "Is not readable"
+        } catch {
+            return error.reason
+        }
+    }
 }
