@@ -17,9 +17,9 @@ enum CurlETag {
         return (text.isEmpty ? none : "If-None-Match: \(text)", [])
     }
 
-    /// What `--etag-save` writes for a response: the value of the last ETag and a line end. `nil` if nothing is written:
-    /// the status is not 2xx or 3xx, or there is no value. A file that exists keeps its content then, and one that does
-    /// not is created empty before the transfer.
+    /// What `--etag-save` writes for a response: the value of the last ETag and a line end. `nil` if nothing is
+    /// written: the status is not 2xx or 3xx, or there is no value. A file that exists keeps its content then, and
+    /// one that does not is created empty before the transfer.
     static func content(status: Int, etags: [String]) -> [UInt8]? {
         guard (200..<400).contains(status) else { return nil }
         let value = etags.last { !$0.utf8.trimmingBlanks.isEmpty }

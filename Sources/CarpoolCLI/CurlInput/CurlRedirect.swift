@@ -35,8 +35,8 @@ struct CurlRedirect {
         /// The response is the last one; the URL that it leads to, for `%{redirect_url}`.
         case stop(redirectURL: String?)
         case follow(Next)
-        /// The next request is not allowed. The URL is that of `%{url_effective}` if it has changed; a redirect that was
-        /// counted is one of `%{num_redirects}`.
+        /// The next request is not allowed. The URL is that of `%{url_effective}` if it has changed; a redirect that
+        /// was counted is one of `%{num_redirects}`.
         case fail(CurlError, url: CurlURL?, redirectURL: String?, isCounted: Bool)
     }
 

@@ -1,5 +1,5 @@
-/// curl's exit code and message for a failure of the daemon. Most messages are libcurl's own, which the daemon passes on;
-/// for failures that the daemon finds by itself the message is made from what is known.
+/// curl's exit code and message for a failure of the daemon. Most messages are libcurl's own, which the daemon passes
+/// on; for failures that the daemon finds by itself the message is made from what is known.
 struct CurlFailureMessage {
     /// How far the transfer came.
     struct Progress: Equatable {

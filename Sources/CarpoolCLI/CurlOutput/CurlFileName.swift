@@ -24,8 +24,8 @@ enum CurlFileName {
 
     static let fallbackWarning = "No remote file name, uses \"\(fallback)\""
 
-    /// The name that a field Content-Disposition gives (`-J`): that of the first parameter `filename=`, without folders.
-    /// It may be empty, which cannot be opened. `nil` if there is none; then the name is that of the URL.
+    /// The name that a field Content-Disposition gives (`-J`): that of the first parameter `filename=`, without
+    /// folders. It may be empty, which cannot be opened. `nil` if there is none; then the name is that of the URL.
     static func disposition(_ value: String) -> String? {
         let bytes = Array(value.utf8)
         var index = 0

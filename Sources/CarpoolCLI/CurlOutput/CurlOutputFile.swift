@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// A file that a response is written to. It has the mode 0666 without the bits of the umask, as curl's; `--create-file-mode`
-/// is for other protocols.
+/// A file that a response is written to. It has the mode 0666 without the bits of the umask, as curl's;
+/// `--create-file-mode` is for other protocols.
 struct CurlOutputFile: ~Copyable {
     /// How a file is opened.
     enum Mode: Equatable {

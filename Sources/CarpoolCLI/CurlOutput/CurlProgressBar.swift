@@ -8,8 +8,8 @@ enum CurlProgressBar {
     private static let shuttle = "-=O=-"
     private static let stepMilliseconds: Int64 = 100
 
-    /// The bar of a transfer: marks and a percentage, or something that moves to and fro if the length is not known. The
-    /// bytes that were there before the transfer count (`-C`).
+    /// The bar of a transfer: marks and a percentage, or something that moves to and fro if the length is not known.
+    /// The bytes that were there before the transfer count (`-C`).
     static func line(_ progress: CurlProgress, resumesAt offset: Int64 = 0, width: Int) -> String {
         let columns = min(width, maximumColumns)
         let expected = (progress.downloadTotal ?? 0) + (progress.uploadTotal ?? 0)

@@ -1,5 +1,5 @@
-/// curl's texts for failures that the command itself decides on. Those of transfers come from libcurl, with the answer of
-/// the daemon.
+/// curl's texts for failures that the command itself decides on. Those of transfers come from libcurl, with the
+/// answer of the daemon.
 enum CurlErrorText {
     /// The text of an exit code.
     static func of(_ exitCode: Int32) -> String {
