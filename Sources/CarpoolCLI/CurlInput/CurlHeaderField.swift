@@ -17,6 +17,11 @@ struct CurlHeaderField: Equatable {
         self.init(name: name, value: value, line: value.isEmpty ? name + ":" : "\(name): \(value)")
     }
 
+    /// The field of a line `Host:`, from what is after the colon.
+    init(host text: String) {
+        self.init(name: "Host", value: text.utf8.trimmingBlanks.text, line: "Host:" + text)
+    }
+
     /// The line of `-H`, as far as curl sends it: `Name;` is a field without a value; `nil` for a line that removes a
     /// field (`Name:`) or is none.
     init?(custom text: String) {

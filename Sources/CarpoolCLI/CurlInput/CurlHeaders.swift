@@ -60,10 +60,11 @@ struct CurlHeaders: Equatable {
 
     private mutating func addHost(_ context: CurlHeaderContext) {
         guard context.isFirstHost, let line = context.lines.line(of: "Host") else { return }
-        if let field = CurlHeaderField(custom: line) {
-            fields.append(field)
-        } else {
+        // Blanks after the colon make a field without a value, and the name is written as curl writes it.
+        if line.utf8.elementsEqual("Host:".utf8, by: { $0.lowercase == $1.lowercase }) {
             removesHost = true
+        } else {
+            fields.append(CurlHeaderField(host: String(line.dropFirst(5))))
         }
     }
 

@@ -20,6 +20,20 @@ struct CurlHeadersTests {
         #expect(field?.line == "X-A: \t b c \t")
     }
 
+    @Test(
+        "Lines of Host, as curl 8.14.1 sends them",
+        arguments: [
+            ("host: x", "Host: x"), ("HOST:x ", "Host:x "), ("Host: ", "Host: "), ("Host:\t", "Host:\t"),
+            ("host;", "Host:"),
+        ])
+    func hosts(_ line: String, _ expected: String) throws {
+        var context = CurlHeaderContext()
+        context.lines = [line, "Host: second"]
+        let headers = try CurlHeaders(CurlRequestOptions(), context)
+        #expect(headers.fields.map(\.line) == [expected, "User-Agent: curl/8.14.1", "Accept: */*"])
+        #expect(!headers.removesHost)
+    }
+
     @Test("Lines with credentials do not go to another origin, cookies of -b do")
     func otherOrigins() throws {
         var request = CurlRequestOptions()
