@@ -35,7 +35,7 @@ struct CurlForm: Equatable {
     ) throws(CurlError) {
         var parser = CurlFormParser(standardInput: standardInput)
         for argument in arguments { try parser.add(argument) }
-        var form = parser.finish()
+        var form = try parser.finish()
         form.type = headerLines.value(of: "Content-Type").map { Array($0.utf8) } ?? Array("multipart/form-data".utf8)
         var writer = CurlFormWriter(escapes: escapes, standardInput: standardInput)
         contentType = try writer.write(form, using: &generator)

@@ -8,6 +8,8 @@ struct CurlFormParser {
     private(set) var warnings: [String] = []
     private let standardInput: Int32
     private var hasReadStandardInput = false
+    /// The first failure that counts only if all options are right.
+    private var failure: CurlError?
 
     private static let equals = UInt8(ascii: "=")
     private static let comma = UInt8(ascii: ",")
@@ -15,7 +17,8 @@ struct CurlFormParser {
     init(standardInput: Int32) { self.standardInput = standardInput }
 
     /// The form; groups that were not closed end here.
-    mutating func finish() -> CurlFormPart {
+    mutating func finish() throws(CurlError) -> CurlFormPart {
+        if let failure { throw failure }
         while open.count > 1 { closeGroup() }
         return open[0]
     }
@@ -98,7 +101,7 @@ struct CurlFormParser {
         var part = CurlFormPart(content: try content(value.data))
         part.fileName = value.fileName ?? CurlFormParser.lastComponent(value.data)
         part.type = value.type
-        part.encoder = try encoder(value.encoder)
+        part.encoder = encoder(value.encoder)
         part.headers = try headers(value)
         return part
     }
@@ -112,7 +115,7 @@ struct CurlFormParser {
         var part = CurlFormPart(
             name: name, fileName: isFile ? nil : value.fileName, type: value.type,
             content: isFile ? try content(value.data) : .bytes(value.data))
-        part.encoder = try encoder(value.encoder)
+        part.encoder = encoder(value.encoder)
         part.headers = try headers(value)
         take(text)
         if value.separator != nil { warnings.append("garbage at end of field specification: \(text.rest.text)") }
@@ -125,11 +128,10 @@ struct CurlFormParser {
         if let value { warnings.append("Field \(parameter) not allowed here: \(value.text)") }
     }
 
-    private func encoder(_ name: [UInt8]?) throws(CurlError) -> CurlFormPart.Encoder? {
+    private mutating func encoder(_ name: [UInt8]?) -> CurlFormPart.Encoder? {
         guard let name else { return nil }
-        guard let encoder = CurlFormPart.Encoder(rawValue: name.map(\.lowercase).text) else {
-            throw CurlError(CurlExitCode.badArgument)
-        }
+        let encoder = CurlFormPart.Encoder(rawValue: name.map(\.lowercase).text)
+        if encoder == nil { failure = failure ?? CurlError(CurlExitCode.badArgument) }
         return encoder
     }
 
@@ -137,7 +139,10 @@ struct CurlFormParser {
     private mutating func content(_ path: [UInt8]) throws(CurlError) -> CurlFormPart.Content {
         if path == [UInt8(ascii: "-")] { return try contentOfStandardInput() }
         var status = stat()
-        guard stat(path.text, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { throw CurlForm.unreadable }
+        guard stat(path.text, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            failure = failure ?? CurlForm.unreadable
+            return .bytes([])
+        }
         return .file(path.text, length: status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil)
     }
 

@@ -133,6 +133,22 @@ struct CurlFormTests {
         #expect(error.exitCode == code && error.line == line)
     }
 
+    @Test("A wrong option is an error before a missing file is one")
+    func orderOfErrors() throws {
+        let (folder, input) = (try CurlFormTests.folder(), try CurlFormTests.pipe())
+        func code(_ texts: [String]) -> Int32? {
+            do {
+                _ = try CurlFormTests.form(texts, folder, input: input)
+                return nil
+            } catch {
+                return (error as? CurlError)?.exitCode
+            }
+        }
+        #expect(code(["a=@/nofile;encoder=zz", "wrong"]) == 2)
+        #expect(code(["a=@/nofile;encoder=zz", "b=c"]) == 26)
+        #expect(code(["a=b;encoder=zz", "c=@/nofile"]) == 43)
+    }
+
     @Test func aLineGivesTheType() throws {
         let (folder, input) = (try CurlFormTests.folder(), try CurlFormTests.pipe())
         var form = try CurlFormTests.form(
