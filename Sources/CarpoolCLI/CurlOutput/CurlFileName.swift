@@ -45,11 +45,13 @@ enum CurlFileName {
             stop = quote
             text = text.dropFirst()
         }
+        let isEnded = text.contains(stop)
         text = text.prefix { $0 != stop && $0 != 0 }
         for separator in [slash, backslash] {
             guard let last = text.lastIndex(of: separator) else { continue }
             text = text[(last + 1)...]
-            if text.isEmpty { return nil }
+            // A value that goes to the end of the line has the line end after the separator.
+            if text.isEmpty { return isEnded ? nil : "" }
         }
         return text.prefix { $0 != 13 && $0 != 10 }.text
     }
