@@ -15,7 +15,8 @@ struct CurlRedirect {
         var count = 0
     }
 
-    /// The next request.
+    /// The next request. All lines of `-H` stay, also those about a body that is not sent any more; which of them go to
+    /// another host is decided by ``isTrusted`` and ``isFirstHost``. The strings of `-b` and the range stay too.
     struct Next: Equatable {
         let url: CurlURL
         let method: String
