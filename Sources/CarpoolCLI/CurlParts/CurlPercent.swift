@@ -1,27 +1,22 @@
 /// Percent encoding as curl does it.
 enum CurlPercent {
     /// Encodes all bytes but letters, digits, `-`, `.`, `_` and `~` (curl_easy_escape).
-    static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] { encode(bytes, spacesArePlus: false) }
+
+    /// Encodes for a form: a space becomes `+`.
+    static func encodeForm(_ bytes: some Collection<UInt8>) -> [UInt8] { encode(bytes, spacesArePlus: true) }
+
+    private static func encode(_ bytes: some Collection<UInt8>, spacesArePlus: Bool) -> [UInt8] {
         var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
         for byte in bytes {
-            if isUnreserved(byte) {
+            if isUnreserved[Int(byte)] {
                 result.append(byte)
+            } else if spacesArePlus, byte == UInt8(ascii: " ") {
+                result.append(UInt8(ascii: "+"))
             } else {
                 result.append(UInt8(ascii: "%"))
                 result += byte.hexadecimal
-            }
-        }
-        return result
-    }
-
-    /// Encodes for a form: a space becomes `+`.
-    static func encodeForm(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        for byte in bytes {
-            if byte == UInt8(ascii: " ") {
-                result.append(UInt8(ascii: "+"))
-            } else {
-                result += encode(CollectionOfOne(byte))
             }
         }
         return result
@@ -47,7 +42,8 @@ enum CurlPercent {
         return result
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    /// Whether a byte stays as it is, for each byte.
+    private static let isUnreserved = (0...255).map { (byte: UInt8) in
         byte.isLetter || byte.isDigit || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
     }
 }
