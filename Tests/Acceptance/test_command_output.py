@@ -1,4 +1,4 @@
-"""Bodies on the standard output of `carpool`, which the daemon writes while they arrive."""
+"""Bodies on the standard output of `carpool --stream`, which the daemon writes while they arrive."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_body_is_printed_while_it_arrives(
         gate.wait(PATIENCE_SECONDS)
         exchange.send(b"other")
 
-    command = [CARPOOL, "get", *options, origin.on("/half", handler)]
+    command = [CARPOOL, "get", "--stream", *options, origin.on("/half", handler)]
     head = b"HTTP/1.1 200\r\nContent-Length: 10\r\n\r\n" if options else b""
     with running(command, env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -76,7 +76,7 @@ def test_the_head_is_printed_before_a_body_that_waits(variables: dict[str, str],
         gate.wait(PATIENCE_SECONDS)
         exchange.send(b"body")
 
-    command = [CARPOOL, "get", "-i", origin.on("/later", handler)]
+    command = [CARPOOL, "get", "--stream", "-i", origin.on("/later", handler)]
     with running(command, env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         head = b"HTTP/1.1 200\r\nContent-Length: 4\r\n\r\n"
@@ -91,11 +91,11 @@ def test_the_exit_code_says_whether_it_was_whole(
     run: Run, origin: ScriptedOrigin, part: bytes, head: list[str]
 ) -> None:
     url = broken(origin, part)
-    done = run("get", *head, url)
+    done = run("get", "--stream", *head, url)
     assert done.returncode == TRANSFER_FAILED
     assert done.stdout.endswith(b"\r\n\r\n" + part) if head else done.stdout == part
     assert b"network_connection_lost" in done.stderr
-    done = run("get", "--whole", *head, url)
+    done = run("get", *head, url)
     assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"")
 
 
@@ -103,9 +103,9 @@ def test_the_exit_code_says_whether_it_was_whole(
 @pytest.mark.parametrize("size", [4, len(LARGE)])
 def test_fail_prints_nothing_of_an_error(run: Run, origin: ScriptedOrigin, options: list[str], size: int) -> None:
     url = origin.on("/gone", lambda exchange: exchange.reply(404, LARGE[:size]))
-    done = run("get", "--fail", *options, url)
+    done = run("get", "--fail", "--stream", *options, url)
     assert (done.returncode, done.stdout) == (HTTP_FAILURE, b"")
-    assert run("get", url).stdout == LARGE[:size]
+    assert run("get", "--stream", url).stdout == LARGE[:size]
 
 
 def test_nothing_of_a_retried_response_or_a_redirect_is_printed(run: Run, origin: ScriptedOrigin) -> None:
@@ -115,7 +115,7 @@ def test_nothing_of_a_retried_response_or_a_redirect_is_printed(run: Run, origin
         status, body, headers = next(answers)
         exchange.reply(status, body, headers=[("Retry-After", "0"), *headers])
 
-    done = run("get", "-i", "--retry", "1", origin.on("/page", handler))
+    done = run("get", "--stream", "-i", "--retry", "1", origin.on("/page", handler))
     assert done.stdout.startswith(b"HTTP/1.1 200\r\n")
     assert done.stdout.endswith(b"\r\n\r\npage")
     assert done.stdout.count(b"HTTP/1.1") == 1
@@ -126,7 +126,7 @@ def test_a_reader_that_closes_ends_the_request(
 ) -> None:
     url = endless(origin)
     for options in ("", "-i"):
-        script = f"{CARPOOL} get {options} {url} | head -c 100000 | wc -c; echo ${{PIPESTATUS[0]}}"
+        script = f"{CARPOOL} get --stream {options} {url} | head -c 100000 | wc -c; echo ${{PIPESTATUS[0]}}"
         done = subprocess.run(
             ["bash", "-c", script], env=variables, capture_output=True, timeout=PATIENCE_SECONDS, check=True
         )
@@ -139,7 +139,7 @@ def test_a_reader_that_closes_ends_the_request(
 def test_the_death_of_the_command_ends_the_request(
     variables: dict[str, str], daemon: Daemon, origin: ScriptedOrigin, options: list[str]
 ) -> None:
-    command = [CARPOOL, "get", *options, endless(origin)]
+    command = [CARPOOL, "get", "--stream", *options, endless(origin)]
     with running(command, env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(1)
@@ -151,7 +151,7 @@ def test_the_death_of_the_command_ends_the_request(
 def test_a_full_disk_is_an_error(variables: dict[str, str], nginx: Nginx, options: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [CARPOOL, "get", *options, f"{nginx.http}/16m.bin"],
+            [CARPOOL, "get", "--stream", *options, f"{nginx.http}/16m.bin"],
             env=variables,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -170,7 +170,7 @@ def test_a_file_gets_it_at_its_position(
         with (tmp_path / "out").open(mode) as out:
             out.write(b"before ")
             out.flush()
-            command = [CARPOOL, "get", *options, f"{nginx.http}/16m.bin"]
+            command = [CARPOOL, "get", "--stream", *options, f"{nginx.http}/16m.bin"]
             subprocess.run(command, env=variables, stdout=out, timeout=PATIENCE_SECONDS, check=True)
         text = (tmp_path / "out").read_bytes()
         assert text.startswith(b"before ")
@@ -184,7 +184,7 @@ def test_a_terminal_gets_it(variables: dict[str, str], origin: ScriptedOrigin, s
     emulator, terminal = pty.openpty()
     tty.setraw(terminal)
     output, reader = (terminal, emulator) if side == "terminal" else (emulator, terminal)
-    with running([CARPOOL, "get", url], env=variables, stdout=output, stderr=subprocess.PIPE) as process:
+    with running([CARPOOL, "get", "--stream", url], env=variables, stdout=output, stderr=subprocess.PIPE) as process:
         received = b""
         while len(received) < 2 * len(LARGE):
             received += os.read(reader, 65_536)

@@ -89,13 +89,14 @@ struct InvocationTests {
     @Test func aBodyIsPrintedWhileItComesOrWrittenToAFile() throws {
         #expect(try request("get u").streaming == nil)
         #expect(try request("get --stream u").streaming == nil)
-        #expect(try request("get --whole u").isWhole)
-        #expect(try !request("get --whole --stream u").isWhole)
+        #expect(try request("get u").isWhole)
+        #expect(try !request("get --stream u").isWhole)
+        #expect(try request("get --stream --whole u").isWhole)
         #expect(try request("get --stream --lines u").streaming == .lines)
         #expect(try request("post --sse --stream u").streaming == .events)
         #expect(try request("get -C - -o f u").resumes)
         let wrong = [
-            "get --lines --sse u", "get --lines -o f u", "get --whole --sse u", "get -C - u", "get -C 5 -o f u",
+            "get --lines --sse u", "get --lines -o f u", "get --stream -o f u", "get -C - u", "get -C 5 -o f u",
             "head --stream u",
         ]
         for wrong in wrong {

@@ -1,6 +1,9 @@
 // Options with the names and the meanings that they have in curl.
 
 extension RequestArguments {
+    /// Whether the body is printed while it arrives.
+    var isStream: Bool { streaming != nil || !isWhole }
+
     /// The URL with what `--query` adds, before its fragment.
     var completeURL: String {
         guard !queries.isEmpty else { return url }

@@ -54,10 +54,11 @@ struct RequestArguments: CommandArguments {
     var queries: [QueryItem] = []
     /// Whether an interrupted download to the output is resumed.
     var resumes = false
-    /// `nil` for the bytes as they arrive.
+    /// `nil` for the bytes.
     var streaming: Streaming?
-    /// Whether the body is printed only once all of it has arrived.
-    var isWhole = false
+    /// Whether the body is printed only once all of it has arrived. The default, because a body that is written while it
+    /// arrives has a connection of the kind of streams, which other requests do not share.
+    var isWhole = true
     var isSilent = false
     var printsHead = false
     var failsOnStatus = false
@@ -154,8 +155,8 @@ extension Option where Arguments == RequestArguments {
     /// The options of commands whose response has a body.
     static var streams: [Option] {
         [
-            Option("--whole", "print the body only once all of it has arrived") { $0.isWhole = true },
-            Option("--stream", "print the body while it arrives (the default)") { $0.isWhole = false },
+            Option("--whole", "print the body only once all of it has arrived (the default)") { $0.isWhole = true },
+            Option("--stream", "print the body while it arrives") { $0.isWhole = false },
             Option("--lines", "print the body while it arrives, in whole lines") { (arguments, _) throws(UsageError) in
                 try arguments.setStreaming(.lines)
             },

@@ -18,11 +18,9 @@ extension RequestCommand {
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
         guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
-        guard arguments.streaming == nil || arguments.output == nil else {
-            throw UsageError("-o writes the body to a file; --lines and --sse print it on standard output")
-        }
-        guard !arguments.isWhole || arguments.streaming == nil else {
-            throw UsageError("--lines and --sse print the body while it arrives; leave out --whole")
+        guard !arguments.isStream || arguments.output == nil else {
+            throw UsageError(
+                "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")
         }
         guard !arguments.usesRemoteName || arguments.output == nil else {
             throw UsageError("-O takes the name of the URL, and -o another one; leave out one of them")
