@@ -56,8 +56,8 @@ struct RequestArguments: CommandArguments {
     var resumes = false
     /// `nil` for the bytes.
     var streaming: Streaming?
-    /// Whether the body is printed only once all of it has arrived. The default, because a body that is written while it
-    /// arrives has a connection of the kind of streams, which other requests do not share.
+    /// Whether the body is printed only once all of it has arrived. The default, because a body that is written while
+    /// it arrives has a connection of the kind of streams, which other requests do not share.
     var isWhole = true
     var isSilent = false
     var printsHead = false
