@@ -66,8 +66,18 @@ def test_the_file_has_the_name_of_the_url(run: Run, nginx: Nginx, tmp_path: Path
         assert done.returncode == USAGE
         assert b"has no file name" in done.stderr
         assert b"hint: name the file with -o FILE" in done.stderr
-    assert run("get", "-O", "-o", "other", f"{nginx.http}/hello.txt").returncode == USAGE
+    for options in (["-o", "other"], ["--lines"], ["--sse"], ["--stream"]):
+        assert run("get", "-O", *options, f"{nginx.http}/hello.txt").returncode == USAGE
     assert [path.name for path in tmp_path.iterdir()] == ["hello.txt"]
+
+
+def test_the_doctor_takes_the_same_words(run: Run, nginx: Nginx) -> None:
+    host = nginx.http.removeprefix("http://")
+    done = run("doctor", "-O", "-A", "tool", "--query", "a=b", f"{host}/hello.txt")
+    assert done.returncode == OK
+    assert f"{nginx.http}/hello.txt?a=b".encode() in done.stdout
+    doctor, get = run("doctor", "-O", host), run("get", "-O", host)
+    assert (doctor.returncode, doctor.stderr) == (get.returncode, get.stderr)
 
 
 def test_the_time_limits(run: Run, origin: ScriptedOrigin) -> None:

@@ -27,7 +27,7 @@ enum DoctorCommand: Command {
     static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
         guard arguments.url.isEmpty else { throw UsageError("doctor takes one URL, not also '\(operand)'") }
         guard !operand.isEmpty else { throw UsageError("the URL is empty") }
-        arguments.url = operand
+        arguments.url = RequestArguments.withScheme(operand)
     }
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
@@ -42,6 +42,7 @@ enum DoctorCommand: Command {
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         guard arguments.url.isEmpty else {
             var complete = arguments
+            try complete.nameOutput()
             try complete.readIdentity()
             return try Failure.naming { () throws(Failure) in try explain(complete) }
         }

@@ -27,7 +27,7 @@ extension RequestArguments {
         return isScheme || url.isEmpty || url.hasPrefix("/") ? url : "http://\(url)"
     }
 
-    /// Gives the output the name of the URL's last segment, with `-O`.
+    /// Names the output after the URL's last segment, with `-O`.
     mutating func nameOutput() throws(Failure) {
         guard usesRemoteName else { return }
         let path = url.prefix { $0 != "?" && $0 != "#" }

@@ -18,7 +18,7 @@ extension RequestCommand {
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
         guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
-        guard !arguments.isStream || arguments.output == nil else {
+        guard !arguments.isStream || arguments.output == nil && !arguments.usesRemoteName else {
             throw UsageError(
                 "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")
         }
