@@ -15,6 +15,12 @@ package enum BodyArgument {
     /// The parts of a form.
     case form([FormPart])
 
+    /// The body, if it is sent in pieces.
+    package var streamed: StreamedBody? {
+        if case .stream(let body) = self { return body }
+        return nil
+    }
+
     /// The source of the body in a command line.
     package enum Source: Equatable {
         case text(String)

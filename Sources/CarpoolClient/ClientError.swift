@@ -6,6 +6,8 @@ public enum ClientError: Error, Equatable, Sendable {
     case refused(RemoteError)
     /// The daemon closed the connection before it answered.
     case disconnected(String)
+    /// The daemon closed the connection before it read the call, which may be sent to the next daemon.
+    case unread
     /// `CARPOOL_CLIENT` is not a valid name; the text says why.
     case invalidName(String)
     /// The peer does not use the protocol.

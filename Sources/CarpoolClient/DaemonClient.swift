@@ -116,7 +116,7 @@ public final class DaemonClient {
         _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(ClientError) {
         guard send(line(method, params), descriptors) else {
-            throw .disconnected("the daemon closed the connection")
+            throw .unread
         }
     }
 
@@ -124,12 +124,9 @@ public final class DaemonClient {
     /// has something to read.
     package var descriptor: Int32 { socket.raw }
 
-    /// Whether the daemon has sent nothing on this connection: it may then have closed it before it read the call.
-    package var hasReceivedNothing: Bool { lines.isUntouched }
-
     /// Reads once, and returns the complete messages.
     package func receiveMessages() throws(ClientError) -> [Message] {
-        guard try receive() else { throw .disconnected("the daemon closed the connection") }
+        guard try receive() else { throw .unread }
         var messages: [Message] = []
         while let message = try nextBuffered() { messages.append(message) }
         return messages
@@ -163,7 +160,7 @@ public final class DaemonClient {
             // The other descriptors first: an endless stream of events must not delay a signal.
             let ready = deadline.waitForInput(inputs + [socket.raw], orLossOf: outputs)
             guard ready == socket.raw else { return nil }
-            guard try receive() else { throw .disconnected("the daemon closed the connection") }
+            guard try receive() else { throw .unread }
         }
     }
 

@@ -59,7 +59,10 @@ package final class EventFeed {
             case nil: return .nothing
             }
         } catch {
-            guard case .disconnected = error else { throw error }
+            switch error {
+            case .disconnected, .unread: break
+            case .unreachable, .refused, .invalidName, .protocolViolation: throw error
+            }
             client = nil
             nextAttempt = MonotonicTime.read().advanced(milliseconds: backoff.next())
             // A daemon that is shutting down does not read the call: try once more, but not forever.

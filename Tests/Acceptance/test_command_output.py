@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import pty
+import select
 import signal
+import socket
 import subprocess
 import tty
 from pathlib import Path
@@ -101,10 +103,13 @@ def test_the_exit_code_says_whether_it_was_whole(
 
 @pytest.mark.parametrize("options", [[], ["-i"], ["--whole"], ["-c", "jar"]])
 @pytest.mark.parametrize("size", [4, len(LARGE)])
-def test_fail_prints_nothing_of_an_error(run: Run, origin: ScriptedOrigin, options: list[str], size: int) -> None:
+def test_fail_prints_nothing_of_an_error(
+    run: Run, daemon: Daemon, origin: ScriptedOrigin, options: list[str], size: int
+) -> None:
     url = origin.on("/gone", lambda exchange: exchange.reply(404, LARGE[:size]))
     done = run("get", "--fail", "--stream", *options, url)
     assert (done.returncode, done.stdout) == (HTTP_FAILURE, b"")
+    eventually(lambda: daemon.spooled() == [])
     assert run("get", "--stream", url).stdout == LARGE[:size]
 
 
@@ -145,6 +150,39 @@ def test_the_death_of_the_command_ends_the_request(
         assert process.stdout.read(1)
         process.send_signal(signal.SIGKILL)
         eventually(lambda: active(daemon) == 0)
+
+
+def test_the_bytes_do_not_go_through_the_command(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    with running([CARPOOL, "get", "--stream", endless(origin)], env=variables, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1)
+        process.send_signal(signal.SIGSTOP)
+        # More than a pipe and the daemon's buffers hold.
+        assert len(process.stdout.read(8 << 20)) == 8 << 20
+        process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("options", [[], ["-i"]])
+def test_a_daemon_that_closes_before_it_reads_is_asked_again(
+    variables: dict[str, str], daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path, options: list[str]
+) -> None:
+    """As one that is shutting down does; the kernel reports the unread call as a reset."""
+    url = origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    path = tmp_path / "relay.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        command = [CARPOOL, "get", "--socket", path, "--stream", *options, url]
+        with running(command, env=variables, stdout=subprocess.PIPE) as process:
+            first, _ = listener.accept()
+            select.select([first], [], [], PATIENCE_SECONDS)
+            path.unlink()
+            path.symlink_to(daemon.socket)
+            first.close()
+            assert process.stdout is not None
+            assert process.stdout.read().endswith(b"page")
+            assert process.wait(PATIENCE_SECONDS) == OK
+    assert len(origin.requests) == 1
 
 
 @pytest.mark.parametrize("options", [[], ["-i"], ["--whole"]])

@@ -60,6 +60,17 @@ struct DaemonAccess {
         try call(method) { $0.raw(Array("{}".utf8)) }
     }
 
+    /// Releases a body in the spool, which the daemon keeps for the answer of `request.perform` until then.
+    func releaseBody(of record: JSON) {
+        guard record["body"]?["file"] != nil, let id = record["request"]?.string else { return }
+        // If that fails, the daemon deletes the body after its lease.
+        _ = try? call("body.release") { writer in
+            writer.beginObject()
+            writer.member("request", id)
+            writer.endObject()
+        }
+    }
+
     /// Waits until the daemon closes the connection; returns `false` after the timeout.
     func waitForClose(milliseconds: Int) -> Bool { client.waitForClose(milliseconds: milliseconds) }
 }

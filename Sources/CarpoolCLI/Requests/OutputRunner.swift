@@ -27,16 +27,17 @@ struct OutputRunner {
     /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode? {
         do throws(Failure) {
-            var source: StreamedBody?
-            if case .stream(let stream)? = body { source = stream }
             // The cookies may have to be read in pages, as long as the request is there.
-            if source != nil || request.cookies.jar != nil {
-                return request.printsHead ? nil : try submit(writer, source)
+            if body?.streamed != nil || request.cookies.jar != nil {
+                return request.printsHead ? nil : try submit(writer, body?.streamed)
             }
             return request.printsHead ? try copy(writer) : try perform(writer)
         } catch {
-            // Another file that cannot be opened is refused again. A daemon that drains is waited for by the next call.
-            guard error.refusal == "file.cannot_open" || error.refusal == "draining" else { throw error }
+            // Another file that cannot be opened is refused again. The next call waits for the successor of a daemon
+            // that drains.
+            guard error.isUnread || error.refusal == "file.cannot_open" || error.refusal == "draining" else {
+                throw error
+            }
             return nil
         }
     }
@@ -46,6 +47,7 @@ struct OutputRunner {
             let record = try daemon.call("request.perform", passing: PassedDescriptors(STDOUT_FILENO)) { json in
                 writer.write(to: &json, and: writeOutput)
             }
+            defer { daemon.releaseBody(of: record) }
             return try finish(record)
         } catch {
             guard error.refusal == "file.cannot_open" else { throw error }
@@ -56,12 +58,9 @@ struct OutputRunner {
     /// Submits the request, sends a body while it is read, and saves the cookies at the end.
     private func submit(_ writer: RequestWriter, _ source: StreamedBody?) throws(Failure) -> ExitCode {
         let pending = try PendingRequest(daemon, writer, passing: PassedDescriptors(STDOUT_FILENO), and: writeOutput)
-        defer { pending.dismiss() }
-        if let source { try pending.sendBody(source) }
-        let record = try pending.wait()
-        guard let jar = request.cookies.jar else { return try finish(record) }
-        try CookieOutput(jar, pending).after(record) { () throws(Failure) in _ = try finish(record) }
-        return .success
+        return try pending.complete(source, cookieJar: request.cookies.jar) { (record) throws(Failure) in
+            try finish(record)
+        }
     }
 
     private func copy(_ writer: RequestWriter) throws(Failure) -> ExitCode {
@@ -73,6 +72,7 @@ struct OutputRunner {
                 json.raw(Array(#"{"types":["task.did_receive_response"]}"#.utf8))
             }
         }
+        defer { daemon.releaseBody(of: record) }
         return try finish(record, isHeadPrinted: copy.isHeadPrinted)
     }
 

@@ -10,6 +10,8 @@ struct Failure: Error {
     var hint: String?
     /// The documented name of the daemon's error, if it has refused the call.
     private(set) var refusal: String?
+    /// Whether the daemon has not read the call.
+    private(set) var isUnread = false
     /// The signal by which the command ends, if there is no message.
     private(set) var signal: Int32?
 
@@ -38,6 +40,9 @@ struct Failure: Error {
             self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
             refusal = remote.name
         case .disconnected(let reason): self.init(.unreachable, reason)
+        case .unread:
+            self.init(.unreachable, "the daemon closed the connection")
+            isUnread = true
         case .invalidName(let reason):
             self.init(
                 .usage, "CARPOOL_CLIENT is not a valid name: \(reason)", hint: "unset it, or use 1 to 64 bytes of text")
