@@ -21,14 +21,19 @@ extension EasyHandle {
     /// The size of those pieces: fewer system calls for each megabyte.
     private static let sendBufferBytes = 524_288
 
+    /// A connection that was idle for longer is not used for a request that cannot be sent again: the origin may be
+    /// closing it. Servers keep idle connections for 5 s and longer (Apache, Node.js; nginx 75 s).
+    private static let freshSeconds = 2
+
     /// The fields that are added to those of a request.
     private static func defaults(for request: TransportRequest, isDecoding: Bool) -> ArraySlice<DefaultField> {
-        let first = isDecoding ? 0 : 1
+        let first = isDecoding && request.hasDefaultFields ? 0 : 1
         guard request.sendsLength else { return defaults[first..<2] }
         let isChunked = request.body.lengthBytes == nil
         guard request.expectsContinue || isChunked else { return defaults[first...] }
         var fields = defaults[first..<3]
-        fields.append(DefaultField(name: "Expect", value: request.expectsContinue ? "100-continue" : ""))
+        let expects = request.expectsContinue && request.hasDefaultFields
+        fields.append(DefaultField(name: "Expect", value: expects ? "100-continue" : ""))
         // Left out by libcurl where the connection turns out to speak HTTP/2, which has frames.
         if isChunked { fields.append(DefaultField(name: "Transfer-Encoding", value: "chunked")) }
         return fields
@@ -56,7 +61,7 @@ extension EasyHandle {
         set(CURLOPT_NOSIGNAL, 1)
         // Without it, ending a transfer that still resolves its host would block the loop until the resolver answers.
         set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
+        set(CURLOPT_MAXAGE_CONN, request.mayRepeat ? configuration.idleSeconds : EasyHandle.freshSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
         // The transport's own timer ends the attempt. libcurl divides this time among the addresses of a host, so that
         // a dead first one does not use it up.

@@ -21,6 +21,7 @@ extension CurlTransfer {
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return CurlTransfer.refusal }
+        request.heads?.append(line, isTrailer: headReader.isComplete)
         switch headReader.read(line) {
         case .none: break
         case .head(let head):

@@ -26,11 +26,19 @@ public struct HTTPField: Sendable, Hashable {
     /// the value has no control characters but the tab; that of `Host` is a host and an optional port. Blanks around
     /// the value are trimmed.
     public init(name: String, value: String) throws(Refusal) {
-        guard HTTPMethod.isToken(name) else {
-            throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
-        }
         guard !HTTPField.reserved.contains(where: { FieldName.matches(name, $0) }) else {
+            guard HTTPMethod.isToken(name) else { throw HTTPField.badName(name) }
             throw Refusal(name: name, reason: "the connection sets hop-by-hop and framing headers itself; leave it out")
+        }
+        try self.init(ofConnection: name, value: value)
+    }
+
+    /// Validates a field that may be one of the connection too, for a request without default fields: the transport
+    /// replaces the value of `Content-Length`, and `Transfer-Encoding` is `chunked` or nothing.
+    public init(ofConnection name: String, value: String) throws(Refusal) {
+        guard HTTPMethod.isToken(name) else { throw HTTPField.badName(name) }
+        guard !FieldName.matches(name, "transfer-encoding") || FieldName.matches(value, "chunked") else {
+            throw Refusal(name: name, reason: "the only transfer coding is chunked")
         }
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw Refusal(name: name, reason: "the value must not contain CR, LF, NUL or other control characters")
@@ -40,6 +48,10 @@ public struct HTTPField: Sendable, Hashable {
         guard !FieldName.matches(name, "host") || HTTPField.isAuthority(self.value) else {
             throw Refusal(name: name, reason: "the value must be a host, with or without a port")
         }
+    }
+
+    private static func badName(_ name: String) -> Refusal {
+        Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
     }
 
     /// Whether a value has only characters of a host and a port (RFC 3986, section 3.2). Servers disagree on others.

@@ -70,7 +70,7 @@ public final class HTTPURL: CustomStringConvertible {
     ) throws(TransportError) {
         let scan = URLScan(given)
         let isReference = base != nil
-        try HTTPURL.check(scan, given, isReference: isReference, refusesBlanks: encoding == .asIs || isEncoded)
+        try HTTPURL.check(scan, given, isReference: isReference, refusesBlanks: encoding.isVerbatim || isEncoded)
         let encodes = encoding == .percent && !isEncoded && scan.needsEncoding
         let text = encodes ? URLEncoder.encode(given, isReference: isReference) : given
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
@@ -79,8 +79,8 @@ public final class HTTPURL: CustomStringConvertible {
         // Not part of the base of a reference (RFC 3986, section 5.2.2); the older version appends a query to it.
         if isReference { curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0) }
         do throws(TransportError) {
-            let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
-            try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
+            let flags = HTTPURL.flags(encoding, isReference: isReference)
+            try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, flags))
             let scheme = try HTTPURL.scheme(of: handle)
             let isConverted = scan.mayHaveNonASCIIHost ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
@@ -103,6 +103,13 @@ public final class HTTPURL: CustomStringConvertible {
             curl_url_cleanup(handle)
             throw error
         }
+    }
+
+    private static func flags(_ encoding: URLEncoding, isReference: Bool) -> UInt32 {
+        var flags = CURLU_NON_SUPPORT_SCHEME
+        if isReference, encoding.isVerbatim { flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE }
+        if encoding == .exact { flags |= CURLU_PATH_AS_IS }
+        return UInt32(flags)
     }
 
     /// Refuses URLs that no encoding can repair.

@@ -9,6 +9,10 @@ public struct TransportRequest {
     public var fields: [HTTPField]
     /// The fields that are sent besides, for this hop alone; `nil` for none. They are never shown.
     public var hopFields: HopFields?
+    /// Whether fields are added to ``fields``; without them only what HTTP requires is.
+    public var hasDefaultFields = true
+    /// Receives the heads of the responses as they come; `nil` for none.
+    public var heads: RecordedHeads?
     /// The body.
     public var body: RequestBody = .none
     /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most
@@ -62,7 +66,16 @@ extension TransportRequest {
     /// 8.6).
     public var sendsLength: Bool {
         if case .none = body {} else { return method != .head }
+        guard hasDefaultFields else { return false }
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
+    }
+
+    /// Whether it can be sent again when a connection of the pool turns out to be closed. A request without default
+    /// fields stands for a program that would have made a new connection: for it a failure of a pooled one is avoided.
+    var mayRepeat: Bool {
+        if hasDefaultFields { return true }
+        if case .source = body { return false }
+        return method.isIdempotent
     }
 
     /// The value of its first `Host` field in lower case, if it is not the URL's authority.
@@ -75,8 +88,22 @@ extension TransportRequest {
 
     /// The fields that are sent: also those that are never shown.
     var sentFields: [HTTPField] {
+        let fields = hasDefaultFields ? fields : framedFields
         guard let hopFields else { return fields }
         return fields + [hopFields.cookie].compactMap { $0 }
+    }
+
+    /// The fields with the length that the body has, at the place of `Content-Length`: none if the body is sent in
+    /// chunks. A wrong one would pass a part of the body to the origin as another request.
+    private var framedFields: [HTTPField] {
+        let isChunked = body.lengthBytes == nil || fields.contains { $0.isNamed("transfer-encoding") }
+        var hasLength = false
+        return fields.compactMap { field in
+            guard field.isNamed("content-length") else { return field }
+            guard !isChunked, !hasLength, let length = body.lengthBytes else { return nil }
+            hasLength = true
+            return try? HTTPField(ofConnection: field.name, value: "\(length)")
+        }
     }
 
     /// The partition of its connection: with its own `Host`, and without the settings of TLS if there is no TLS.
@@ -95,9 +122,11 @@ extension TransportRequest {
     /// Whether its connection begins with TLS: to the URL's host, or to the proxy.
     var usesTLS: Bool { url.origin.scheme == "https" || partition.proxy?.kind == .https }
 
-    /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the
-    /// encoded bytes.
-    public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
+    /// Whether the body is decoded: not if an `Accept-Encoding` field replaces the default one, as its caller wants
+    /// the encoded bytes.
+    public var isDecoded: Bool {
+        decodesContent && !(hasDefaultFields && fields.contains { $0.isNamed("accept-encoding") })
+    }
 }
 
 /// The fields of one hop that its origin or its proxy must know, and that no other hop has. An object, because every

@@ -5,6 +5,11 @@ public enum URLEncoding: String, Sendable {
     case percent
     /// They are sent as they were given, as curl does it. A blank is refused.
     case asIs = "as_is"
+    /// The same, and the segments `.` and `..` of the path stay.
+    case exact
+
+    /// Whether characters are sent as they were given.
+    var isVerbatim: Bool { self != .percent }
 }
 
 /// Percent-encodes a URL, or a reference, part by part.

@@ -16,6 +16,7 @@ extension AnyParameter {
         all.append(.cookies)
         for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
         all.append(.cache)
+        all.append(.defaultHeaders)
         return all.map(\.requestMember)
     }
 
@@ -71,6 +72,14 @@ extension AnyParameter {
         the URL's is sent to the URL's host, over a connection that only requests with the same one share.
         """,
         otherwise: "none")
+    /// Whether fields are added to the caller's.
+    public static let defaultHeaders = Parameter<Bool>(
+        "default_headers", .boolean,
+        """
+        Whether the daemon adds its own fields and those of the session. Without them the request has those of `headers` alone, in their \
+        order, and what HTTP requires; `headers` may then have the fields of a connection too. The value of `Content-Length` is always the \
+        length of the body, and `Transfer-Encoding` must be `chunked`.
+        """, default: true)
     /// The body.
     public static let body = Parameter<JSON>("body", .requestBody, "The request's body.", otherwise: "none")
     /// Whether the body waits for 100 Continue.

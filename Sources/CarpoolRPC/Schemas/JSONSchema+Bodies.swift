@@ -72,6 +72,12 @@ extension JSONSchema {
                     """
                     A body of at most so many bytes that arrives at once is in the record instead, and nothing is written.
                     """, default: "0"),
+                .optional(
+                    "heads", .boolean,
+                    """
+                    Whether the heads of the responses come first, as they were received, those of interim responses and of answered challenges \
+                    too: their length as eight hexadecimal digits and a line end, and then their bytes. The record has them if nothing is written.
+                    """, default: "false"),
             ])))
 
     /// One part of a form.

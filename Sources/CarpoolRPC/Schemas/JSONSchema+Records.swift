@@ -16,6 +16,10 @@ extension JSONSchema {
             .optional("retry_count", .count, "The number of retries so far."),
             .optional("outcome", outcome, "Whether there is a response, whatever its status, or the failure."),
             .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
+            .optional("raw_heads", text, "The heads that `response_body.heads` asks for, if nothing was written."),
+            .optional(
+                "raw_trailers", text,
+                "The fields after the body as they were received, if `response_body.heads` asks for them."),
             .optional("body", responseBody, "The response's body, decoded."),
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "The attempts to send the request; not in short records."),

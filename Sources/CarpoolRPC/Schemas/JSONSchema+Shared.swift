@@ -89,10 +89,10 @@ extension JSONSchema {
     /// The versions of HTTP.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
     /// The handling of characters that are invalid in a URL.
-    static let urlEncoding = JSONSchema.choice("percent", "as_is").described(
+    static let urlEncoding = JSONSchema.choice("percent", "as_is", "exact").described(
         """
         `percent`: they are percent-encoded, as Foundation does it. `as_is`: they are sent as they were given, as curl does \
-        it; a blank is refused.
+        it; a blank is refused. `exact`: the same, and the segments `.` and `..` of the path stay.
         """)
 
     /// When a request starts.

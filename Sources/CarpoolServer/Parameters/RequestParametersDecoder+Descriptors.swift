@@ -54,7 +54,8 @@ extension RequestParametersDecoder {
         switch try claim(index, path: "params.response_body") {
         case .output(let file, let kind):
             return DescriptorOutput(
-                PassedOutput(file, kind), inlineBytes: json["inline_bytes"]?.int ?? 0, loop: scheduler, worker: worker)
+                PassedOutput(file, kind), inlineBytes: json["inline_bytes"]?.int ?? 0,
+                writesHeads: json["heads"]?.bool ?? false, loop: scheduler, worker: worker)
         case .unusable(let refusal): throw refusal.error(at: index)
         case .file, .stream, .otherSocket, .refused:
             throw .invalidParams(

@@ -108,6 +108,7 @@ struct RecordWriter {
         } else {
             writer.null()
         }
+        if let heads = request.heads { write(heads, of: request, to: &writer) }
         writer.key("body")
         writeBody(request, detail, to: &writer)
         writer.key("metrics")
@@ -119,6 +120,19 @@ struct RecordWriter {
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.level == .full { write(request.timeline, to: &writer) }
         writer.endObject()
+    }
+
+    /// Writes the heads that did not go to the descriptor, and the trailers. They are the caller's alone, because they
+    /// have secrets.
+    private func write(_ heads: RecordedHeads, of request: Request, to writer: inout JSONWriter) {
+        guard disclosure == nil else { return }
+        if !request.hasWrittenToDescriptor, !heads.bytes.isEmpty {
+            writer.key("raw_heads")
+            heads.bytes.withUnsafeBytes { writer.text($0) }
+        }
+        guard !heads.trailers.isEmpty else { return }
+        writer.key("raw_trailers")
+        heads.trailers.withUnsafeBytes { writer.text($0) }
     }
 
     /// Writes the progress of an active request.

@@ -11,6 +11,9 @@ public struct RequestParameters {
     public var url: String
     /// The request's own fields, in order.
     public var fields: [HTTPField] = []
+    /// Whether the session, the client and the transport add fields; without them ``fields`` are sent alone, with what
+    /// HTTP requires.
+    public var hasDefaultFields = true
     /// The body to send.
     public var body: RequestBody = .none
     /// Creates the body just before it is sent, in place of ``body``; `nil` for none.

@@ -43,6 +43,9 @@ public final class DescriptorOutput: ReadinessHandler {
     private let kind: PassedOutput.Kind
     /// A body of at most so many bytes, all of which arrive at once, is kept with the request instead.
     let inlineBytes: Int
+    /// Whether the heads of the responses are written before the body: their length as eight hexadecimal digits and a
+    /// line end, and then their bytes.
+    public let writesHeads: Bool
     private let loop: EventLoop
     private let worker: WorkerAccess
     private var memory: WriteMemory?
@@ -69,9 +72,14 @@ public final class DescriptorOutput: ReadinessHandler {
     private static let watchMilliseconds = 250
 
     /// Takes over a descriptor.
-    /// - Parameter inlineBytes: a body of at most so many bytes, all of which arrive at once, is kept with the request.
-    public init(_ target: PassedOutput, inlineBytes: Int = 0, loop: EventLoop, worker: WorkerAccess) {
+    /// - Parameters:
+    ///   - inlineBytes: a body of at most so many bytes, all of which arrive at once, is kept with the request.
+    ///   - writesHeads: whether the heads are written before the body.
+    public init(
+        _ target: PassedOutput, inlineBytes: Int = 0, writesHeads: Bool = false, loop: EventLoop, worker: WorkerAccess
+    ) {
         self.inlineBytes = inlineBytes
+        self.writesHeads = writesHeads
         self.target = target
         kind = target.kind
         self.loop = loop

@@ -17,6 +17,10 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
     private let output: DescriptorOutput
     private var sink = Sink.undecided
     private var isPaused = false
+    /// How many of the written bytes are heads.
+    private var headBytes: Int64 = 0
+    /// Longer heads are not held, because they would not fit the record.
+    private static let heldHeadBytes = 4_096
     private var isFlushed = false
     private var isComplete = false
     private weak var request: Request?
@@ -44,6 +48,19 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
 
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError) {
         if let failure = output.failure { throw .outputFailed(failure) }
+        // A head is written even if the body takes its time.
+        guard request.heads != nil else { return }
+        decide(request)
+        if sink == .descriptor { writeHeads(request) }
+    }
+
+    /// Writes the heads before the first byte of the body.
+    private func writeHeads(_ request: Request) {
+        guard let heads = request.heads, headBytes == 0 else { return }
+        let length = String(heads.bytes.count, radix: 16)
+        let bytes = Array((String(repeating: "0", count: max(0, 8 - length.count)) + length + "\n").utf8) + heads.bytes
+        headBytes = Int64(bytes.count)
+        bytes.withUnsafeBytes { output.append($0) }
     }
 
     func request(
@@ -70,7 +87,8 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
 
     private func decide(_ request: Request) {
         guard request.session.acceptsBeforeBody(request) else { return sink = .kept }
-        sink = inlineBytes(request) > 0 ? .held : .descriptor
+        let isShort = request.heads.map { $0.bytes.count <= OutputReceiver.heldHeadBytes } ?? true
+        sink = inlineBytes(request) > 0 && isShort ? .held : .descriptor
         if sink == .held { output.afterTurn(self) }
     }
 
@@ -81,11 +99,17 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
 
     /// Passes on what was held.
     private func release(_ request: Request) {
-        guard case .memory(let held) = request.body.storage else { return sink = .kept }
+        var held: [UInt8] = []
+        if case .memory(let bytes) = request.body.storage {
+            held = bytes
+        } else if request.heads == nil || request.body.count > 0 {
+            return sink = .kept
+        }
         sink = .descriptor
         isFinal = true
         request.body.discard()
-        held.withUnsafeBytes { output.append($0) }
+        writeHeads(request)
+        if !held.isEmpty { held.withUnsafeBytes { output.append($0) } }
     }
 
     func canEnd(_ request: Request) -> Bool {
@@ -111,7 +135,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
         guard sink == .descriptor else { return completion() }
         output.flush { [self] in
             isFlushed = true
-            request.body.adopt(written: output.writtenBytes, hash: output.hash)
+            request.body.adopt(written: max(0, output.writtenBytes - headBytes), hash: output.hash)
             completion()
         }
     }
@@ -123,7 +147,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
             return completion()
         }
         output.close { [self] in
-            if sink == .descriptor { request.body.adopt(written: output.writtenBytes, hash: nil) }
+            if sink == .descriptor { request.body.adopt(written: max(0, output.writtenBytes - headBytes), hash: nil) }
             completion()
         }
     }

@@ -53,8 +53,7 @@ extension Session {
         do throws(TransportError) { url = try HTTPURL(parameters.url, encoding: options.urlEncoding.value) } catch {
             throw .invalidURL(parameters.url, error)
         }
-        var request = TransportRequest(
-            method: parameters.method, url: url, fields: fields(parameters.fields, parameters.userAgent))
+        var request = TransportRequest(method: parameters.method, url: url, fields: fields(of: parameters))
         request.body = parameters.body
         request.isLong = parameters.kind.isLong || parameters.body.isFed || parameters.output?.mayWait == true
         request.httpVersion = options.httpVersion.value

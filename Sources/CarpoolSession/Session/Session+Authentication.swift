@@ -157,6 +157,8 @@ extension Session {
             session.use(nextNonce: nonce)
         }
         if case .unasked = progress.sent { return }
+        // Without default fields nothing is sent that the caller did not ask for: each request waits for a challenge.
+        guard request.parameters.hasDefaultFields else { return }
         knownSpaces.remember(answer, at: origin, sent.url.requestTarget)
     }
 

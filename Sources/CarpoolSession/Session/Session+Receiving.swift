@@ -19,6 +19,7 @@ extension Session {
         if head.status == 417, sent.expectsContinue {
             var next = sent
             next.expectsContinue = false
+            next.fields.removeAll { $0.isNamed("expect") }
             request.redirection = .follow(next)
             return
         }

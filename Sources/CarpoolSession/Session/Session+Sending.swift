@@ -135,9 +135,10 @@ extension Session {
         do throws(TransportError) { url = try HTTPURL(request.parameters.url, encoding: encoding) } catch {
             throw .invalidURL(request.parameters.url, error)
         }
-        var made = TransportRequest(
-            method: request.parameters.method, url: url,
-            fields: fields(request.parameters.fields, request.parameters.userAgent))
+        var made = TransportRequest(method: request.parameters.method, url: url, fields: fields(of: request.parameters))
+        made.hasDefaultFields = request.parameters.hasDefaultFields
+        if request.parameters.output?.writesHeads == true { request.heads = RecordedHeads() }
+        made.heads = request.heads
         made.body = request.parameters.body
         made.expectsContinue = request.parameters.expectsContinue
         if let type = request.parameters.uploadable?.contentType { made.replaceContentType(with: type) }
@@ -172,7 +173,10 @@ extension Session {
     }
 
     /// The fields of the request: its own, then the session's without those it overrides, then the `User-Agent`.
-    func fields(_ own: [HTTPField], _ userAgent: HTTPField?) -> [HTTPField] {
+    func fields(of parameters: borrowing RequestParameters) -> [HTTPField] {
+        let own = parameters.fields
+        guard parameters.hasDefaultFields else { return own }
+        let userAgent = parameters.userAgent
         var fields = own
         fields.reserveCapacity(own.count + defaultFields.count + 1)
         // Compared without case and without lower-case copies: most requests have few fields or none.
