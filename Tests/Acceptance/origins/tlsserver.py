@@ -31,7 +31,7 @@ class TLSServer:
             )  # fmt: skip
             if self._accepts():
                 break
-            end(self._process, PATIENCE_SECONDS)
+            self.stop()
         self.url = f"https://127.0.0.1:{self.port}/"
 
     def _accepts(self) -> bool:
