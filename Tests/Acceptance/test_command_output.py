@@ -172,7 +172,7 @@ def test_a_daemon_that_closes_before_it_reads_is_asked_again(
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        command = [CARPOOL, "get", "--socket", path, "--stream", *options, url]
+        command = [CARPOOL, "get", "--socket", str(path), "--stream", *options, url]
         with running(command, env=variables, stdout=subprocess.PIPE) as process:
             first, _ = listener.accept()
             select.select([first], [], [], PATIENCE_SECONDS)

@@ -10,13 +10,26 @@ let rooms: [String: [String: [String: String]]] = [
         "Commands": [
             "Cache": "cache lists, explains and purges responses",
             "CommandLine": "a command is a Command with options",
+            "CurlTransfers": "curl carries out a command line of curl",
             "Daemon": "a command finds or starts the daemon",
             "Events": "watch and reachability print events",
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",
             "Terminal": "a command writes, fails and ends with an exit code",
         ],
+        "CurlCommandLine": [
+            "CurlConfiguration": "options become settings of transfers",
+            "CurlParts": "files, URLs and failures",
+        ],
         "CurlConfiguration": [:],
+        "CurlExchanges": [
+            "CommandLine": "a wrong value of an option is an error",
+            "CurlConfiguration": "the options of an operation",
+            "CurlInput": "what is sent",
+            "CurlOutput": "the text of -w",
+            "CurlParts": "URLs, texts and failures",
+            "Requests": "trust, connections and .netrc files are those of the other commands",
+        ],
         "CurlInput": [
             "CurlConfiguration": "the options say what is sent",
             "CurlParts": "URLs, texts and failures",
@@ -26,6 +39,16 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlParts": "URLs, texts and failures",
         ],
         "CurlParts": [:],
+        "CurlTransfers": [
+            "CurlCommandLine": "the command line decides who carries it out",
+            "CurlConfiguration": "the options of all transfers",
+            "CurlExchanges": "a transfer is one or more exchanges",
+            "CurlInput": "redirects, bodies and ETags",
+            "CurlOutput": "files, reports, progress and messages",
+            "CurlParts": "URLs, texts and failures",
+            "Daemon": "an exchange is a call of the daemon",
+            "Terminal": "a line says that the real curl runs",
+        ],
         "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
         "Events": ["Terminal": "events are printed, and an interruption ends them"],
         "Network": [
@@ -36,6 +59,7 @@ let rooms: [String: [String: [String: String]]] = [
         "Program": [
             "CommandLine": "the command line is parsed",
             "Commands": "the command is found and run",
+            "CurlTransfers": "a program that is called curl carries out curl's command line",
             "Terminal": "its end is the exit code",
         ],
         "Requests": [

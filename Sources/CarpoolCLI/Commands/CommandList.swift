@@ -15,8 +15,8 @@ enum CommandList {
     private static func visit(_ body: (any Command.Type) -> Bool) {
         _ =
             body(GetCommand.self) || body(HeadCommand.self) || body(PostCommand.self) || body(PutCommand.self)
-            || body(PatchCommand.self) || body(DeleteCommand.self) || body(CacheCommand.self) || body(PinsCommand.self)
-            || body(CallCommand.self)
+            || body(PatchCommand.self) || body(DeleteCommand.self) || body(CurlCommand.self) || body(CacheCommand.self)
+            || body(PinsCommand.self) || body(CallCommand.self)
             || body(WatchCommand.self) || body(ReachabilityCommand.self) || body(WaitOnlineCommand.self)
             || body(DaemonCommand.self) || body(DoctorCommand.self) || body(OpenRPCCommand.self)
             || body(VersionCommand.self) || body(HelpCommand.self)

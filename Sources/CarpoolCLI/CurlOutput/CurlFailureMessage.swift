@@ -31,10 +31,12 @@ struct CurlFailureMessage {
 
     /// The message of libcurl; its text if the daemon has put its own words in its place.
     private static func message(_ failure: CurlFailure, _ code: Int32) -> String {
-        guard code == CurlExitCode.tooLargeValue, let text = failure.text else {
-            return failure.message.isEmpty ? failure.text ?? CurlErrorText.of(code) : failure.message
-        }
-        return text
+        if code == CurlExitCode.tooLargeValue, let text = failure.text { return text }
+        guard !failure.message.isEmpty else { return failure.text ?? CurlErrorText.of(code) }
+        // The daemon names a proxy before libcurl's message.
+        let starts = ["Failed to connect to ", "Could not resolve "]
+        let start = starts.lazy.compactMap { failure.message.firstRange(of: $0)?.lowerBound }.first
+        return start.map { String(failure.message[$0...]) } ?? failure.message
     }
 
     private static func timeout(_ failure: CurlFailure, _ progress: Progress) -> CurlError {

@@ -20,14 +20,20 @@ struct CurlMessage {
 
     /// The text for an error with its warnings; empty if `-s` hides it.
     func text(_ error: CurlError) -> String {
-        let warnings = error.warnings.map(warning).joined()
-        if error.form == .usage { return warnings + error.line + "\n" + CurlMessage.helpAdvice }
-        guard !isSilent || showsErrors else { return warnings }
+        let isShown = !isSilent || showsErrors
+        let reasons = isShown ? error.reasons.map { "curl: \($0)\n" }.joined() : ""
+        let usage = error.usage.map { "curl: \($0)\n" + CurlMessage.helpAdvice } ?? ""
+        let warnings = error.warnings.map(warning).joined() + reasons + usage
+        if error.form == .usage || error.form == .option {
+            // A command without arguments gets the advice alone.
+            return warnings + (error.message.isEmpty ? "" : error.line + "\n") + CurlMessage.helpAdvice
+        }
+        guard isShown else { return warnings }
         switch error.form {
         case .numbered:
             let advice = error.exitCode == CurlExitCode.unverifiedPeer ? CurlMessage.certificateAdvice : ""
             return warnings + error.line + "\n" + advice
-        case .plain, .usage: return warnings + wrapped(error.message, prefix: "curl: ")
+        case .plain, .usage, .option: return warnings + wrapped(error.message, prefix: "curl: ")
         case .warning: return warnings + warning(error.message)
         }
     }

@@ -13,7 +13,7 @@ enum CurlMeter {
     static func start(resumesAt offset: Int64?, width: Int) -> String {
         var lines = header
         if let offset { lines.insert("** Resuming transfer from byte position \(offset)", at: 0) }
-        return lines.map { fitting($0, width) + "\n" }.joined()
+        return lines.map { $0.prefix(max(0, width)) + "\n" }.joined()
     }
 
     /// The line of a transfer, cut to a width.

@@ -97,3 +97,8 @@ struct CurlOutputFile: ~Copyable {
         return "Failed to set filetime \(seconds) on '\(path)': \(SystemError.reason(of: errno))"
     }
 }
+
+extension CurlOutputFile {
+    /// The descriptor, without the path.
+    consuming func take() -> FileDescriptor { descriptor }
+}

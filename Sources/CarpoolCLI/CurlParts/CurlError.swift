@@ -8,6 +8,8 @@ struct CurlError: Error, Equatable {
         case plain
         /// `curl: `, and where help is: a wrong command line. `-s` does not hide it.
         case usage
+        /// A value that an option does not take: the reader of options adds `option NAME: ` and makes it ``usage``.
+        case option
         /// `Warning: `: a failure that `-s` hides even with `-S`.
         case warning
     }
@@ -18,12 +20,16 @@ struct CurlError: Error, Equatable {
     var form = Form.numbered
     /// Warnings that come before it.
     var warnings: [String] = []
+    /// Lines about the reason, which come before it too.
+    var reasons: [String] = []
+    /// A line about the command line, which comes before it and which `-s` does not hide.
+    var usage: String?
 
     /// The line for standard error, without the last line end.
     var line: String {
         switch form {
         case .numbered: "curl: (\(exitCode)) \(message)"
-        case .plain, .usage: "curl: \(message)"
+        case .plain, .usage, .option: "curl: \(message)"
         case .warning: "Warning: \(message)"
         }
     }

@@ -3,6 +3,7 @@ enum CurlExitCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
     static let malformedURL: Int32 = 3
+    static let unresolvedProxy: Int32 = 5
     static let unresolvedHost: Int32 = 6
     static let noConnection: Int32 = 7
     static let weirdReply: Int32 = 8
@@ -23,6 +24,7 @@ enum CurlExitCode {
     static let badEncoding: Int32 = 61
     static let tooLargeFile: Int32 = 63
     static let cannotRewind: Int32 = 65
+    static let badAuthorities: Int32 = 77
     static let unpinnedKey: Int32 = 90
     static let badCertificateStatus: Int32 = 91
     static let proxyHandshake: Int32 = 97

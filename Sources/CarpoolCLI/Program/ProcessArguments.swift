@@ -1,5 +1,15 @@
+internal import Glibc
+
 /// The arguments after the program's name.
 enum ProcessArguments {
+    /// Whether the program was called by the name `curl`, through a link.
+    static var isNamedCurl: Bool {
+        guard let name = CommandLine.unsafeArgv[0], let slash = strrchr(name, Int32(UInt8(ascii: "/"))) else {
+            return CommandLine.unsafeArgv[0].map { strcmp($0, "curl") == 0 } ?? false
+        }
+        return strcmp(slash + 1, "curl") == 0
+    }
+
     /// Returns the arguments; throws if one is not UTF-8, because a repaired one would differ from what the user typed.
     static func read() throws(Failure) -> [String] {
         var arguments: [String] = []

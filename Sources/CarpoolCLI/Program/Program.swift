@@ -7,7 +7,9 @@ package enum Program {
     package static func main() -> Never {
         Terminal.claimDescriptors()
         do throws(Failure) {
-            exit(try run(try ProcessArguments.read()).rawValue)
+            let arguments = try ProcessArguments.read()
+            if ProcessArguments.isNamedCurl { exit(CurlProgram(arguments).run()) }
+            exit(try run(arguments).rawValue)
         } catch {
             // Ends by SIGPIPE as other filters do; if the signal is ignored, with the exit code.
             guard let message = error.message else {

@@ -59,7 +59,7 @@ struct CurlMeterTests {
 
             """
         #expect(CurlMeter.start(resumesAt: 5, width: 80) == text)
-        #expect(CurlMeter.start(resumesAt: nil, width: 20) == "  % Total    % Rece\n                   \n")
+        #expect(CurlMeter.start(resumesAt: nil, width: 20) == "  % Total    % Recei\n                    \n")
     }
 
     @Test func transfersInParallel() {

@@ -1,0 +1,122 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// A file of options: `.curlrc`, and those of `-K`.
+enum CurlConfigurationFile {
+    /// Files may name others.
+    private static let maximumDepth = 10
+
+    /// Reads the first configuration file of the user that exists.
+    static func readDefault(into line: inout CurlCommandLine) throws(CurlError) {
+        let environment = line.environment
+        let home = environment["HOME"]
+        let candidates = [
+            environment["CURL_HOME"].map { "\($0)/.curlrc" }, environment["CURL_HOME"].map { "\($0)/_curlrc" },
+            environment["XDG_CONFIG_HOME"].map { "\($0)/curlrc" }, home.map { "\($0)/.curlrc" },
+            home.map { "\($0)/_curlrc" }, home.map { "\($0)/.config/curlrc" },
+        ]
+        for path in candidates.compactMap({ $0 }) where access(path, R_OK) == 0 {
+            return try read(path, into: &line)
+        }
+    }
+
+    /// Reads a file.
+    static func read(_ path: String, into line: inout CurlCommandLine) throws(CurlError) {
+        var failure = CurlValueError.unreadable
+        failure.reasons = ["cannot read config from '\(path)'"]
+        line.depth += 1
+        defer { line.depth -= 1 }
+        guard line.depth <= maximumDepth, let content = try? CurlOptionFile.bytes(path, &line.consumed) else {
+            throw failure
+        }
+        for (index, row) in content.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+            do throws(CurlError) {
+                try read(row: Array(row), number: index + 1, of: path, into: &line)
+            } catch {
+                guard error.form == .option else { throw error }
+                failure.warnings = error.warnings
+                failure.reasons =
+                    error.reasons
+                    + [
+                        "\(path == "-" ? "<stdin>" : path):\(index + 1): '\(word(row).name)' \(error.message)",
+                        "cannot read config from '\(path)'",
+                    ]
+                throw failure
+            }
+            if line.answer != nil { return }
+        }
+    }
+
+    /// The name of a row, and what follows it.
+    private static func word(_ row: some BidirectionalCollection<UInt8>) -> (name: String, rest: [UInt8]) {
+        let text = row.drop(while: \.isSpace)
+        let isSeparator: (UInt8) -> Bool = { $0.isSpace || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }
+        // An option with dashes ends at a blank alone.
+        let isDashed = text.first == UInt8(ascii: "-")
+        let end = text.firstIndex { isDashed ? $0.isSpace : isSeparator($0) } ?? text.endIndex
+        let rest = text[end...].drop { $0.isSpace || (!isDashed && isSeparator($0)) }
+        return (text[..<end].text, Array(rest))
+    }
+
+    private static func read(
+        row: [UInt8], number: Int, of path: String, into line: inout CurlCommandLine
+    ) throws(CurlError) {
+        let (written, rest) = word(row)
+        guard !written.isEmpty, !written.hasPrefix("#") else { return }
+        var value: String?
+        if !rest.isEmpty { value = parameter(rest, written, "\(path):\(number)", &line.warnings) }
+        try apply(written, value, into: &line)
+    }
+
+    private static func apply(
+        _ written: String, _ value: String?, into line: inout CurlCommandLine
+    ) throws(CurlError) {
+        var name = written
+        if name.hasPrefix("--") {
+            name = String(name.dropFirst(2))
+        } else if name.hasPrefix("-") {
+            var letters = name.dropFirst()
+            while let letter = letters.popFirst() {
+                guard let option = CurlOptionTable.lettered(letter) else { throw CurlValueError.unknown }
+                if option.takesText, !letters.isEmpty {
+                    let text = String(letters)
+                    return try CurlArguments.apply(option.name, &line) { text }
+                }
+                try CurlArguments.apply(option.name, &line) { value }
+            }
+            return
+        }
+        try CurlArguments.apply(name, &line) { value }
+    }
+
+    /// The value of a row: in quotes with escapes, or up to a blank.
+    private static func parameter(
+        _ rest: [UInt8], _ name: String, _ place: String, _ warnings: inout [String]
+    ) -> String {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let value = rest.prefix { !$0.isSpace }
+            let tail = rest[value.endIndex...].drop(while: \.isSpace)
+            if let first = tail.first, first != UInt8(ascii: "#") {
+                warnings.append(
+                    "\(place): warning: '\(name)' uses unquoted whitespace in the option argument "
+                        + "that may cause side-effects. Consider double-quotes.")
+            }
+            return value.text
+        }
+        var value: [UInt8] = []
+        var index = 1
+        let escapes: [UInt8: UInt8] = [
+            UInt8(ascii: "t"): 9, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "v"): 11,
+        ]
+        while index < rest.count, rest[index] != UInt8(ascii: "\"") {
+            if rest[index] == UInt8(ascii: "\\"), index + 1 < rest.count {
+                index += 1
+                value.append(escapes[rest[index]] ?? rest[index])
+            } else {
+                value.append(rest[index])
+            }
+            index += 1
+        }
+        return value.text
+    }
+}

@@ -1,0 +1,77 @@
+/// An option of curl's command line.
+struct CurlOption: Sendable {
+    /// What an option does.
+    enum Effect: Sendable {
+        /// A switch, which `--no-NAME` turns off.
+        case flag(@Sendable (inout CurlCommandLine, Bool) throws(CurlError) -> Void)
+        /// A switch without an opposite.
+        case action(@Sendable (inout CurlCommandLine) throws(CurlError) -> Void)
+        /// An option with a text.
+        case text(@Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void)
+        /// An option with a text that is not empty.
+        case word(@Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void)
+        /// A file of options.
+        case configuration
+        /// A switch, or an option with a text, that changes nothing here.
+        case nothing(takesText: Bool)
+        /// An option that only the real curl has.
+        case real(takesText: Bool)
+    }
+
+    /// The name after `--`.
+    let name: String
+    let letter: Character?
+    /// The placeholder of the text in the help.
+    let argument: String?
+    let help: String
+    let effect: Effect
+
+    /// Whether a text follows.
+    var takesText: Bool {
+        switch effect {
+        case .flag, .action: false
+        case .text, .word, .configuration: true
+        case .nothing(let takesText), .real(let takesText): takesText
+        }
+    }
+
+    /// A switch.
+    static func flag(
+        _ name: String, _ letter: Character? = nil, _ help: String,
+        _ change: @escaping @Sendable (inout CurlCommandLine, Bool) throws(CurlError) -> Void
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: nil, help: help, effect: .flag(change))
+    }
+
+    /// A switch that sets a member.
+    static func set(
+        _ name: String, _ letter: Character? = nil, _ help: String,
+        _ member: @escaping @Sendable (inout CurlCommandLine, Bool) -> Void
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: nil, help: help, effect: .flag { member(&$0, $1) })
+    }
+
+    /// A switch without an opposite.
+    static func action(
+        _ name: String, _ letter: Character? = nil, _ help: String,
+        _ change: @escaping @Sendable (inout CurlCommandLine) throws(CurlError) -> Void
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: nil, help: help, effect: .action(change))
+    }
+
+    /// An option with a text.
+    static func text(
+        _ name: String, _ letter: Character? = nil, _ argument: String, _ help: String,
+        _ change: @escaping @Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: argument, help: help, effect: .text(change))
+    }
+
+    /// An option with a text that is not empty.
+    static func word(
+        _ name: String, _ letter: Character? = nil, _ argument: String, _ help: String,
+        _ change: @escaping @Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: argument, help: help, effect: .word(change))
+    }
+}

@@ -1,0 +1,145 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// One exchange of a transfer, as the parameters of `request.perform`.
+struct CurlExchange {
+    /// The source of the body.
+    enum Body {
+        case none
+        /// Bytes that go with the call.
+        case bytes([UInt8])
+        /// The second descriptor of the call: the first byte of a file, and how many there are if that is known.
+        case descriptor(offset: Int64, length: Int64?)
+    }
+
+    let operation: CurlPreparedOperation
+    let hop: CurlHop
+    let headers: CurlHeaders
+    let proxy: CurlProxy?
+    var body = Body.none
+    /// What is left of `-m`.
+    var milliseconds: Int?
+    /// The cookies of the command; `nil` if no cookies are kept.
+    var cookies: CurlCookies.Jar?
+    /// The most bytes of a body that comes with the record instead of the pipe.
+    var inlineBytes = CurlExchange.maximumInlineBytes
+    /// Whether the record has the details of connections.
+    var needsMetrics = false
+
+    /// The daemon's maximum.
+    static let maximumInlineBytes = 32_768
+    /// The session of all exchanges, whose settings change nothing of a request.
+    static let session = "carpool-curl"
+    /// curl waits for a connection 300 s, and has no other limit; 30 days are the daemon's maximum.
+    static let defaultConnectMilliseconds = 300_000
+    static let maximumMilliseconds = 2_592_000_000
+
+    /// Writes the parameters of `session.create`.
+    static func writeSession(to writer: inout JSONWriter) {
+        writer.raw(
+            Array(
+                """
+                {"name":"\(session)","configuration":{"languages":[],"decode":false,"redirect":"do_not_follow",\
+                "url_encoding":"exact","timeout_ms":\(maximumMilliseconds),\
+                "resource_timeout_ms":\(maximumMilliseconds),"connect_timeout_ms":\(defaultConnectMilliseconds)}}
+                """.utf8))
+    }
+
+    /// The URL as it is sent: without user, password and fragment.
+    private var target: String {
+        var url = hop.url
+        url.user = nil
+        url.password = nil
+        url.fragment = nil
+        return url.text
+    }
+
+    /// Writes the parameters of `request.perform`.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("url", target)
+        writer.member("method", hop.method)
+        writer.member("session", CurlExchange.session)
+        writeFields(to: &writer)
+        writeBody(to: &writer)
+        writeCredential(to: &writer)
+        operation.settings.write(to: &writer)
+        if let proxy {
+            writer.key("proxy")
+            proxy.write(to: &writer)
+        }
+        writeConnection(to: &writer)
+        writeResponse(to: &writer)
+        cookies?.write(to: &writer)
+        writer.endObject()
+    }
+
+    private func writeFields(to writer: inout JSONWriter) {
+        writer.member("default_headers", false)
+        guard !headers.fields.isEmpty else { return }
+        writer.key("headers")
+        writer.beginArray()
+        for field in headers.fields {
+            writer.beginArray()
+            writer.string(field.name)
+            writer.string(field.value)
+            writer.endArray()
+        }
+        writer.endArray()
+    }
+
+    private func writeBody(to writer: inout JSONWriter) {
+        switch body {
+        case .none: return
+        case .bytes(let bytes):
+            writer.key("body")
+            writer.beginObject()
+            writer.key("base64")
+            bytes.withUnsafeBytes { writer.base64($0) }
+        case .descriptor(let offset, let length):
+            writer.key("body")
+            writer.beginObject()
+            writer.member("fd", 1)
+            if offset > 0 { writer.member("offset", offset) }
+            writer.member("length_bytes", length)
+        }
+        writer.endObject()
+        // A body with every method.
+        writer.member("kind", static: "upload")
+    }
+
+    /// Writes the credential of schemes that answer a challenge; that of Basic is a field.
+    private func writeCredential(to writer: inout JSONWriter) {
+        let schemes = operation.options.security.schemes
+        guard !schemes.isEmpty, schemes != ["basic"], let user = hop.login.user, hop.isTrusted else { return }
+        writer.key("credential")
+        writer.beginObject()
+        writer.member("username", user)
+        writer.member("password", hop.login.password ?? "")
+        writer.member("schemes", schemes)
+        writer.endObject()
+    }
+
+    private func writeConnection(to writer: inout JSONWriter) {
+        let connection = operation.options.connection
+        switch connection.version {
+        case .http11: writer.member("http_version", static: "1.1")
+        case .http2, nil: break
+        }
+        writer.member("connect_timeout_ms", connection.connectMilliseconds)
+        writer.member("resource_timeout_ms", milliseconds)
+    }
+
+    private func writeResponse(to writer: inout JSONWriter) {
+        let options = operation.options
+        writer.key("response_body")
+        writer.beginObject()
+        writer.member("fd", 0)
+        writer.member("inline_bytes", inlineBytes)
+        writer.member("heads", true)
+        writer.endObject()
+        if options.request.isCompressed, !options.request.isRaw { writer.member("decode", true) }
+        writer.member("max_body_bytes", options.response.maximumBytes)
+        if !needsMetrics { writer.member("detail", static: "short") }
+    }
+}

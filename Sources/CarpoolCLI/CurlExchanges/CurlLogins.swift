@@ -1,0 +1,59 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Where the user and the password for a host come from: `-u`, the URL, and a `.netrc` file.
+struct CurlLogins {
+    private let option: String?
+    private let netrc: Netrc?
+    /// Whether the file takes precedence over a user in the URL.
+    private let isRequired: Bool
+    /// The maximum size of a `.netrc` file.
+    private static let maximumBytes = 1_048_576
+
+    /// Why the file cannot be used; the transfers fail then.
+    private let failure: CurlError?
+
+    /// Reads the `.netrc` file, if the options ask for one.
+    init(_ security: CurlSecurityOptions, _ environment: Environment) {
+        option = security.user
+        isRequired = security.netrc != .none && security.netrc != .optional
+        var path = environment["HOME"].map { "\($0)/.netrc" }
+        if case .file(let name) = security.netrc { path = name }
+        do throws(CurlError) {
+            netrc = security.netrc == .none ? nil : try CurlLogins.read(path, isRequired: isRequired)
+            failure = nil
+        } catch {
+            netrc = nil
+            failure = error
+        }
+    }
+
+    private static func read(_ path: String?, isRequired: Bool) throws(CurlError) -> Netrc? {
+        guard let path, let file = try? FileDescriptor.open(path, O_RDONLY),
+            let bytes = try? Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
+        else {
+            guard isRequired else { return nil }
+            throw CurlError(exitCode: CurlExitCode.readError, message: ".netrc error: no such file")
+        }
+        guard let netrc = String(validating: bytes, as: UTF8.self).flatMap({ Netrc($0) }) else {
+            throw CurlError(exitCode: CurlExitCode.readError, message: ".netrc error: syntax error")
+        }
+        return netrc
+    }
+
+    /// The login for the first request to a URL.
+    func login(at url: CurlURL) throws(CurlError) -> CurlLogin {
+        if let failure { throw failure }
+        var login = CurlLogin(option: option)
+        try login.read(url)
+        return complete(login, at: url)
+    }
+
+    /// A login after a redirect, with what the file has for the host.
+    func complete(_ login: CurlLogin, at url: CurlURL) -> CurlLogin {
+        guard let netrc, option == nil, isRequired || login.user == nil || login.password == nil,
+            let found = netrc.login(at: url.hostName, user: login.user.flatMap { $0.isEmpty ? nil : $0 })
+        else { return login }
+        return CurlLogin(option: "\(found.user):\(found.password)")
+    }
+}

@@ -1,0 +1,64 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// The proxy through which a URL is reached.
+struct CurlProxy: Equatable {
+    /// Its URL, with a scheme.
+    let url: String
+    /// The value of `--proxy-user`, unless the URL has a user.
+    let user: String?
+    let schemes: [String]
+    /// The SOCKS proxy through which it is reached.
+    let preproxy: String?
+    /// Whether it is an HTTP proxy, and gets the request itself instead of a tunnel.
+    let getsRequest: Bool
+    /// Whether the connection is a tunnel that an HTTP proxy makes.
+    let isTunnel: Bool
+
+    /// Decides from the options and the variables of the environment; `nil` for none. Of the variables `http_proxy` is
+    /// read in small letters only, because a CGI program has a variable `HTTP_PROXY` that its client chooses.
+    static func of(_ url: CurlURL, _ options: CurlConnectionOptions, _ environment: Environment) -> CurlProxy? {
+        guard options.unixSocket == nil else { return nil }
+        let exceptions = options.noProxy ?? environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        guard let text = options.proxy ?? variable(url.scheme, environment), !text.isEmpty,
+            !CurlNoProxy(exceptions).contains(url.hostName)
+        else { return nil }
+        let full = text.contains("://") ? text : "\(options.proxyScheme ?? "http")://\(text)"
+        let isHTTP = full.utf8.hasPrefixIgnoringCase("http")
+        let isTunnel = isHTTP && (options.tunnels || url.scheme == "https")
+        let user = hasUser(full) ? nil : options.proxyUser
+        return CurlProxy(
+            url: full, user: user, schemes: options.proxySchemes, preproxy: options.preproxy,
+            getsRequest: isHTTP && !isTunnel, isTunnel: isTunnel)
+    }
+
+    private static func variable(_ scheme: String, _ environment: Environment) -> String? {
+        let names =
+            scheme == "https"
+            ? ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] : ["http_proxy", "all_proxy", "ALL_PROXY"]
+        return names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    }
+
+    private static func hasUser(_ url: String) -> Bool {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return rest.prefix { !"/?#".contains($0) }.contains("@")
+    }
+
+    /// Writes the value of the parameter `proxy`.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("all")
+        writer.beginObject()
+        writer.member("url", url)
+        if let user {
+            let colon = user.firstIndex(of: ":")
+            writer.member("username", String(user[..<(colon ?? user.endIndex)]))
+            writer.member("password", colon.map { String(user[user.index(after: $0)...]) } ?? "")
+        }
+        if !schemes.isEmpty { writer.member("schemes", schemes) }
+        if isTunnel { writer.member("tunnel", true) }
+        writer.member("preproxy", preproxy)
+        writer.endObject()
+        writer.endObject()
+    }
+}

@@ -1,0 +1,91 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// The parameters of the connections of an operation: trust, TLS, the client certificate and addresses.
+struct CurlSettings {
+    private var trust = TrustArguments()
+    private var connection = ConnectionArguments()
+
+    /// Makes them from the options and the variables that curl reads.
+    init(_ operation: CurlOperation, _ environment: Environment) throws(CurlError) {
+        let security = operation.security
+        setTrust(security, environment)
+        do throws(UsageError) {
+            if let pins = security.pinnedKeys, !pins.isEmpty { try trust.addPins(pins) }
+            if let certificate = security.certificate { try connection.setCertificate(certificate) }
+            if let type = security.certificateType { try connection.setCertificateType(type) }
+            if let interface = operation.connection.interface { try connection.setInterface(interface) }
+        } catch {
+            throw CurlError(exitCode: CurlExitCode.failedInitialization, message: error.message, form: .plain)
+        }
+        setTLS(security)
+        connection.key = security.key
+        if let password = security.password { connection.password = password }
+        setAddresses(operation.connection)
+    }
+
+    private mutating func setTrust(_ security: CurlSecurityOptions, _ environment: Environment) {
+        trust.isInsecure = security.isInsecure
+        trust.revocationLists = security.revocationLists
+        trust.requiresStaple = security.requiresStatus
+        guard !security.isInsecure else { return }
+        trust.authorities = security.authoritiesFile
+        trust.directory = security.authoritiesDirectory
+        // curl's own variable replaces both of OpenSSL.
+        if trust.authorities == nil, trust.directory == nil {
+            trust.authorities = environment["CURL_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
+            if trust.authorities == nil { trust.directory = environment["SSL_CERT_DIR"] }
+        }
+        // The daemon takes one of both.
+        if trust.authorities != nil { trust.directory = nil }
+    }
+
+    private mutating func setTLS(_ security: CurlSecurityOptions) {
+        connection.minimumVersion = security.minimumTLS.map { "1.\($0)" }
+        connection.maximumVersion = security.maximumTLS.map { "1.\($0)" }
+        connection.ciphers = security.ciphers
+        connection.cipherSuites = security.suites
+    }
+
+    private mutating func setAddresses(_ options: CurlConnectionOptions) {
+        // Of several entries the last one counts; a plus is for entries that expire, and a minus removes one.
+        for entry in options.resolve {
+            if entry.hasPrefix("-") {
+                connection.resolve.removeAll { $0.hasPrefix(entry.dropFirst() + ":") }
+            } else {
+                connection.resolve.append(entry.hasPrefix("+") ? String(entry.dropFirst()) : entry)
+            }
+        }
+        connection.connectTo = options.connectTo
+        connection.family = options.family.map { $0 == 6 ? "ipv6" : "ipv4" }
+        connection.unixSocket = options.unixSocket
+    }
+
+    /// Finds files that cannot be read, in curl's words: the daemon would refuse them in its own.
+    func check() throws(CurlError) {
+        if let path = trust.authorities, access(path, R_OK) != 0 {
+            throw CurlError(
+                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        if let path = connection.certificate, access(path, R_OK) != 0 {
+            throw CurlError(
+                exitCode: CurlExitCode.clientCertificate,
+                message: "could not load PEM client certificate from \(path), OpenSSL error error:80000002:"
+                    + "system library::No such file or directory, (no key found, wrong pass phrase, or wrong file "
+                    + "format?)"
+            )
+        }
+        if let path = connection.key, access(path, R_OK) != 0 {
+            throw CurlError(
+                exitCode: CurlExitCode.clientCertificate,
+                message: "unable to set private key file: '\(path)' type PEM")
+        }
+    }
+
+    /// Writes the parameters.
+    func write(to writer: inout JSONWriter) {
+        trust.write(to: &writer)
+        connection.write(to: &writer)
+    }
+}

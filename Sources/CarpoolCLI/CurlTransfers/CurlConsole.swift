@@ -1,0 +1,39 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Standard error of the command, or the file of `--stderr`.
+final class CurlConsole {
+    private let messages: CurlMessage
+    private let file: CurlOpenOutput?
+    private let raw: Int32
+    let columns: Int
+
+    init(_ global: CurlGlobalOptions, _ environment: Environment) {
+        var size = winsize()
+        let terminal = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_col) : nil
+        columns = CurlMessage.columns(environment: environment["COLUMNS"], terminal: terminal)
+        messages = CurlMessage(isSilent: global.isSilent, showsErrors: global.showsErrors, columns: columns)
+        if let path = global.errorFile, path != "-", let opened = try? CurlOpenOutput(path, .truncate) {
+            file = opened
+            raw = opened.descriptor.raw
+        } else {
+            file = nil
+            raw = global.errorFile == "-" ? STDOUT_FILENO : STDERR_FILENO
+        }
+    }
+
+    /// Prints an error with its warnings.
+    func print(_ error: CurlError) { write(messages.text(error)) }
+
+    func warn(_ message: String) { write(messages.warning(message)) }
+
+    func warn(_ messages: [String]) { for message in messages { warn(message) } }
+
+    /// Writes a text as it is; what cannot be written is lost, as in curl.
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    func write(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        try? BlockingOutput(borrowing: raw).write(bytes)
+    }
+}

@@ -1,0 +1,55 @@
+internal import CarpoolJSON
+
+/// The head of a response, with the bytes of every head of its exchange.
+struct CurlResponseHead {
+    let status: Int
+    /// `1.0`, `1.1` or `2`.
+    let version: String
+    /// The heads as they were received: those of interim responses and challenges before the last one.
+    let raw: [UInt8]
+    /// The fields of the last head.
+    let fields: [(name: String, value: String)]
+
+    /// Reads the heads of an exchange.
+    init(_ raw: [UInt8]) {
+        self.raw = raw
+        var status = 0
+        var version = "1.1"
+        var fields: [(name: String, value: String)] = []
+        for line in raw.split(separator: 10) {
+            let text = line.last == 13 ? line.dropLast() : line
+            if text.hasPrefixIgnoringCase("HTTP/") {
+                let words = text.split(separator: UInt8(ascii: " "), maxSplits: 2)
+                version = words[0].dropFirst(5).text
+                status = words.count > 1 ? Int(words[1].text) ?? 0 : 0
+                fields = []
+            } else if let first = text.first, first.isBlank, !fields.isEmpty {
+                fields[fields.count - 1].value += " " + text.trimmingBlanks.text
+            } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+                fields.append((text[..<colon].text, text[(colon + 1)...].trimmingBlanks.text))
+            }
+        }
+        (self.status, self.version, self.fields) = (status, version, fields)
+    }
+
+    /// The bytes of a text of the wire: a string, or an object with the member `base64`.
+    static func bytes(_ text: JSON) -> [UInt8] {
+        if let encoded = text["base64"] {
+            return encoded.withUTF8 { text in (try? Base64.decode(text)) ?? [] } ?? []
+        }
+        return text.withUTF8 { Array($0) } ?? []
+    }
+
+    /// The value of the first field of a name.
+    func value(_ name: String) -> String? {
+        fields.first { $0.name.utf8.equalsIgnoringCase(name.utf8) }?.value
+    }
+
+    /// The values of all fields of a name.
+    func values(_ name: String) -> [String] {
+        fields.filter { $0.name.utf8.equalsIgnoringCase(name.utf8) }.map(\.value)
+    }
+
+    /// The length of the body that the origin announced.
+    var contentLength: Int64? { value("Content-Length").flatMap { Int64($0) } }
+}

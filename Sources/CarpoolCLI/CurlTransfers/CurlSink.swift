@@ -1,0 +1,214 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Where a response goes: its heads (`-i`, `-D`) and its body (`-o`, `-O`, `-J`, standard output).
+final class CurlSink {
+    private let transfer: CurlPlannedTransfer
+    private let options: CurlResponseOptions
+    /// The open file of the body; `nil` for standard output and before the first byte.
+    private var file: CurlOpenOutput?
+    private var headFile: CurlOpenOutput?
+    /// The name that Content-Disposition gives.
+    private var disposition: String?
+    /// The bytes of the body that were written.
+    private(set) var bodyBytes: Int64 = 0
+    /// All bytes that were written to the output, with those of heads.
+    private var writtenBytes: Int64 = 0
+    /// Whether bytes are added to the file (`-C`).
+    var appends = false
+    /// Warnings that opening the file has caused.
+    private(set) var warnings: [String] = []
+    private var scratch: [UInt8] = []
+
+    private static let pieceBytes = 1 << 20
+    private static let scratchBytes = 65_536
+    /// curl writes no larger pieces.
+    private static let callbackBytes = 16_384
+
+    init(_ transfer: CurlPlannedTransfer) {
+        self.transfer = transfer
+        options = transfer.operation.options.response
+    }
+
+    /// The path of the file that the body goes to; `nil` for standard output.
+    var path: String? { file?.path ?? (try? name()) ?? nil }
+
+    /// Whether heads go to the output of the body.
+    private var printsHeads: Bool { options.includesHead || transfer.operation.options.request.isHead }
+
+    /// Whether the body goes to standard output, because no file is named.
+    var isStandardOutput: Bool {
+        if case .standard = transfer.output { return true }
+        return false
+    }
+
+    /// The name of the file; `nil` for standard output.
+    private func name() throws(CurlError) -> String? {
+        let name: String
+        switch transfer.output {
+        case .standard: return nil
+        case .file(let template):
+            if template == "-" { return nil }
+            name = try transfer.match.name(template)
+        case .remoteName:
+            if let disposition {
+                name = disposition
+            } else {
+                name = try CurlFileName.remote(transfer.url) ?? CurlFileName.fallback
+            }
+        }
+        return CurlFileName.path(name, in: options.directory)
+    }
+
+    /// Opens the file of `-D`; the first transfer of an operation empties it.
+    func openHeadFile(isFirst: Bool) throws(CurlError) {
+        guard let path = options.headFile, path != "-" else { return }
+        if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
+        do throws(CurlError) {
+            headFile = try CurlOpenOutput(path, isFirst ? .truncate : .append)
+        } catch {
+            throw CurlError(exitCode: CurlExitCode.writeError, message: "Failed to open \(path)", form: .plain)
+        }
+    }
+
+    /// Opens the file of the body, if there is one. The error names the bytes that cannot be written.
+    private func open(for count: Int) throws(CurlError) {
+        guard file == nil, let path = try name() else { return }
+        if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
+        if transfer.output == .remoteName, disposition == nil, try CurlFileName.remote(transfer.url) == nil {
+            warnings.append(CurlFileName.fallbackWarning)
+        }
+        let mode: CurlOutputFile.Mode =
+            appends
+            ? .append : CurlOutputFile.mode(clobbers: options.clobbers, isDisposition: disposition != nil)
+        do throws(CurlError) {
+            file = try CurlOpenOutput(path, mode)
+        } catch {
+            throw CurlError(
+                exitCode: error.exitCode, message: "client returned ERROR on write of \(count) bytes",
+                warnings: error.warnings)
+        }
+    }
+
+    /// Takes the name of a field Content-Disposition (`-J`), and opens its file.
+    func take(disposition value: String) throws(CurlError) {
+        disposition = CurlFileName.disposition(value)
+        // The length is that of the line.
+        if disposition != nil { try open(for: "Content-Disposition: \r\n".utf8.count + value.utf8.count) }
+    }
+
+    /// Writes a head where heads go.
+    func write(head bytes: [UInt8]) throws(CurlError) {
+        if let headFile {
+            try CurlSink.write(bytes, to: headFile.descriptor.raw)
+        } else if options.headFile == "-" {
+            try CurlSink.write(bytes, to: STDOUT_FILENO)
+        }
+        if printsHeads { try write(bytes) }
+    }
+
+    /// Writes bytes of the body.
+    func write(body bytes: [UInt8]) throws(CurlError) {
+        try checkTerminal(bytes)
+        try write(bytes)
+        bodyBytes += Int64(bytes.count)
+    }
+
+    private func write(_ bytes: [UInt8]) throws(CurlError) {
+        try open(for: bytes.count)
+        try CurlSink.write(bytes, to: file?.descriptor.raw ?? STDOUT_FILENO)
+        writtenBytes += Int64(bytes.count)
+    }
+
+    private static func write(_ bytes: [UInt8], to fd: Int32) throws(CurlError) {
+        do throws(SystemError) {
+            try BlockingOutput(borrowing: fd).write(bytes)
+        } catch {
+            throw failure(min(bytes.count, callbackBytes))
+        }
+    }
+
+    private static func failure(_ count: Int) -> CurlError {
+        CurlError(
+            exitCode: CurlExitCode.writeError,
+            message: "Failure writing output to destination, passed \(count) returned 0")
+    }
+
+    /// Binary bytes are not written to a terminal, unless the output is named.
+    private func checkTerminal(_ bytes: [UInt8]) throws(CurlError) {
+        guard bodyBytes == 0, isStandardOutput, bytes.prefix(2_000).contains(0), isatty(STDOUT_FILENO) == 1 else {
+            return
+        }
+        throw CurlError(
+            exitCode: CurlExitCode.writeError,
+            message: "client returned ERROR on write of \(bytes.count) bytes",
+            warnings: [
+                "Binary output can mess up your terminal. Use \"--output -\" to tell curl to output it to your "
+                    + "terminal anyway, or consider \"--output <FILE>\" to save to a file."
+            ])
+    }
+
+    /// Moves what a pipe has to the output, at most so many bytes; returns how many, 0 at its end.
+    func move(from pipe: Int32, atMost limit: Int, _ trace: CurlTrace) throws(CurlError) -> Int {
+        let isFirstOnTerminal = bodyBytes == 0 && isStandardOutput && isatty(STDOUT_FILENO) == 1
+        if scratch.isEmpty, !isFirstOnTerminal, !trace.hasBodies {
+            try open(for: min(limit, CurlSink.callbackBytes))
+            let target = file?.descriptor.raw ?? STDOUT_FILENO
+            switch Bytes.move(min(limit, CurlSink.pieceBytes), fromPipe: pipe, to: target) {
+            case .bytes(let count):
+                bodyBytes += Int64(count)
+                writtenBytes += Int64(count)
+                return count
+            case .endOfFile: return 0
+            case .failed(let code) where code == EINVAL || code == EAGAIN: break
+            case .wouldBlock: break
+            case .failed: throw CurlSink.failure(min(limit, CurlSink.callbackBytes))
+            }
+        }
+        // A terminal, a file that is open for appending, or an output that does not wait.
+        let bytes = read(pipe, atMost: limit)
+        trace.received(body: bytes)
+        if !bytes.isEmpty { try write(body: bytes) }
+        return bytes.count
+    }
+
+    /// Reads and drops what a pipe has; returns how many bytes, 0 at its end.
+    func drop(from pipe: Int32) -> Int { read(pipe, atMost: .max).count }
+
+    private func read(_ pipe: Int32, atMost limit: Int) -> [UInt8] {
+        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: CurlSink.scratchBytes) }
+        let size = min(limit, scratch.count)
+        let result = scratch.withUnsafeMutableBytes { buffer in
+            Bytes.read(pipe, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size]))
+        }
+        guard case .bytes(let count) = result else { return [] }
+        return Array(scratch[..<count])
+    }
+
+    /// Forgets what an attempt has written, as far as the output is a file (`--retry`).
+    func rewind(to offset: Int64) {
+        guard let file, writtenBytes > 0 else { return }
+        _ = ftruncate(file.descriptor.raw, off_t(offset))
+        if !appends { _ = lseek(file.descriptor.raw, off_t(offset), SEEK_SET) }
+        writtenBytes = 0
+        bodyBytes = 0
+    }
+
+    /// Ends a transfer: an empty response makes an empty file.
+    func finish(_ error: CurlError?) throws(CurlError) {
+        if error == nil, !transfer.operation.options.request.isHead { try open(for: 0) }
+        if error != nil, options.removesOnError, let file { _ = unlink(file.path) }
+    }
+}
+
+/// A file that is open for writing.
+final class CurlOpenOutput {
+    let descriptor: FileDescriptor
+    let path: String
+
+    init(_ path: String, _ mode: CurlOutputFile.Mode) throws(CurlError) {
+        let file = try CurlOutputFile.open(path, mode)
+        self.path = file.path
+        descriptor = file.take()
+    }
+}

@@ -1,0 +1,93 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+extension CurlTransfer {
+    private var response: CurlResponseOptions { plan.operation.options.response }
+
+    /// Ends an attempt: another one follows after a while, or the transfer ends.
+    func endAttempt(_ error: CurlError?) {
+        var error = error
+        if error == nil, response.fail == .withBody, let status = head?.status, status >= 400 {
+            error = .http(status)
+        }
+        progress?.finish(currentProgress)
+        if let error { context.console.print(error) }
+        switch retry.decide(attempt(error)) {
+        case .stop: return end(error, isPrinted: true)
+        case .tooLong:
+            context.console.warn(
+                "The Retry-After: time would make this command line exceed the maximum allowed time for retries.")
+            return end(error, isPrinted: true)
+        case .wait(let reason, let milliseconds):
+            context.console.warn(CurlRetry.warning(reason, milliseconds: milliseconds, left: retry.left))
+            reporter.update { $0.retries += 1 }
+            sink.rewind(to: sink.appends ? offset : 0)
+            call = nil
+            wakesAt = MonotonicTime.read().advanced(milliseconds: milliseconds)
+        }
+    }
+
+    private func attempt(_ error: CurlError?) -> CurlRetry.Attempt {
+        var attempt = CurlRetry.Attempt()
+        attempt.exitCode = error?.exitCode ?? 0
+        attempt.status = head?.status ?? 0
+        attempt.isRefused = record?["outcome"]?["error"]?["errno"]?.int == Int(ECONNREFUSED)
+        attempt.elapsedMilliseconds = MonotonicTime.read().microseconds(since: began) / 1_000
+        if let value = head?.value("Retry-After") {
+            attempt.retryAfterSeconds = CurlRetryAfter.seconds(value, now: WallClock.microseconds() / 1_000_000)
+        }
+        return attempt
+    }
+
+    /// Ends the transfer.
+    func end(_ error: CurlError?, isPrinted: Bool = false) {
+        call = nil
+        var error = error
+        if let error, !isPrinted { context.console.print(error) }
+        do throws(CurlError) {
+            try sink.finish(error)
+        } catch let late {
+            error = error ?? late
+            if error == late { context.console.print(late) }
+        }
+        context.console.warn(sink.warnings)
+        exitCode = error?.exitCode ?? 0
+        reporter.update { report in
+            report.exitCode = Int(error?.exitCode ?? 0)
+            report.errorMessage = error?.message
+            report.file = sink.path
+            report.totalMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
+            if report.downloadBytes == 0 { report.downloadBytes = pace.bytes }
+        }
+        if error == nil { setTime() }
+        if let writeOut = plan.operation.writeOut { print(writeOut) }
+    }
+
+    /// `-R`: the file gets the time of Last-Modified.
+    private func setTime() {
+        guard response.keepsTime, let path = sink.path,
+            let time = head?.value("Last-Modified").flatMap(CurlDate.parse)
+        else { return }
+        if let warning = CurlOutputFile.setTime(of: path, time) { context.console.warn(warning) }
+    }
+
+    private func print(_ writeOut: CurlWriteOut) {
+        var fallback = CurlWriteOut.Destination.standardOutput
+        for piece in writeOut.pieces(reporter.report) {
+            switch piece.destination {
+            case .standardOutput, .standardError: fallback = piece.destination
+            case .file(let path, let appends):
+                if let file = try? CurlOpenOutput(path, appends ? .append : .truncate) {
+                    try? BlockingOutput(borrowing: file.descriptor.raw).write(piece.bytes)
+                    continue
+                }
+            }
+            if fallback == .standardError {
+                try? BlockingOutput(borrowing: STDERR_FILENO).write(piece.bytes)
+            } else {
+                try? BlockingOutput(borrowing: STDOUT_FILENO).write(piece.bytes)
+            }
+        }
+    }
+}

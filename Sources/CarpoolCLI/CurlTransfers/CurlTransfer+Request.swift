@@ -1,0 +1,112 @@
+internal import CarpoolSystem
+internal import Glibc
+
+extension CurlTransfer {
+    private var request: CurlRequestOptions { plan.operation.options.request }
+    private var response: CurlResponseOptions { plan.operation.options.response }
+
+    /// Opens what a transfer needs before its first request.
+    func openFiles() throws(CurlError) {
+        let operation = plan.operation.options
+        if let path = response.headFile {
+            try sink.openHeadFile(isFirst: context.headFiles.insert(path).inserted)
+        }
+        context.console.warn(context.cookies.read(operation))
+        if plan.url.utf8.hasPrefixIgnoringCase("https") { try plan.operation.settings.check() }
+        offset = try resumeOffset()
+        if let path = request.etagSave, context.headFiles.insert(path).inserted {
+            _ = try? CurlOpenOutput(path, .append)
+        }
+        upload = try CurlUpload(plan, offset: plan.upload == nil ? 0 : offset)
+        context.console.warn(upload?.warnings ?? [])
+        sink.appends = offset > 0 && plan.upload == nil
+        if CurlProgressOutput.isShown(context.global, isStandardOutput: sink.path == nil) {
+            progress = CurlProgressOutput(
+                context.console, isBar: context.global.hasProgressBar, resumesAt: offset > 0 ? offset : nil)
+        }
+    }
+
+    /// Where `-C` goes on: the size of the file that there is.
+    private func resumeOffset() throws(CurlError) -> Int64 {
+        switch request.resume {
+        case nil: return 0
+        case .offset(let offset): return offset
+        case .fromFile:
+            var status = stat()
+            guard plan.upload == nil, let path = sink.path, stat(path, &status) == 0 else { return 0 }
+            return Int64(status.st_size)
+        }
+    }
+
+    /// Begins an attempt with the first request.
+    func beginAttempt() throws(CurlError) {
+        attemptBegan = MonotonicTime.read()
+        let hop = try CurlHop(plan)
+        firstURL = hop.url
+        self.hop = hop
+        if let upload, !upload.isRepeatable { throw CurlRedirect.unrepeatable }
+        try send(hop)
+    }
+
+    /// Sends a request.
+    func send(_ hop: CurlHop) throws(CurlError) {
+        self.hop = hop
+        (head, record, next, failure, use, hasBodyEnded) = (nil, nil, nil, nil, .write, false)
+        headReader = CurlHeadReader()
+        let exchange = try exchange(hop)
+        headers = exchange.headers
+        reporter.begin(hop, usesProxy: exchange.proxy != nil)
+        var sending = CurlSending(body: .none)
+        if hop.body != .none, let begun = try upload?.begin() { sending = begun }
+        var complete = exchange
+        complete.body = sending.body
+        pace.begin()
+        progress?.update(currentProgress)
+        do throws(Failure) {
+            call = try CurlCall(complete, sending, context.daemons)
+        } catch {
+            throw CurlError(daemon: error)
+        }
+    }
+
+    private func exchange(_ hop: CurlHop) throws(CurlError) -> CurlExchange {
+        let operation = plan.operation
+        let connection = operation.options.connection
+        let proxy = CurlProxy.of(hop.url, connection, context.environment)
+        var fields = CurlHeaderContext()
+        fields.lines = operation.lines
+        fields.proxyLines = operation.proxyLines
+        fields.body = hop.body == .none ? .none : upload?.header ?? .none
+        let schemes = operation.options.security.schemes
+        if schemes.isEmpty || schemes == ["basic"] { fields.authorization = hop.login.basic }
+        if let token = operation.options.security.bearer { fields.authorization = "Bearer \(token)" }
+        fields.usesProxy = proxy?.getsRequest ?? false
+        fields.isTrusted = hop.isTrusted
+        fields.isFirstHost = hop.isFirstHost
+        fields.referer = hop.referer
+        fields.offset = offset > 0 ? offset : nil
+        fields.timeCondition = operation.timeCondition?.field
+        fields.isHTTP2 = operation.isHTTP2(hop.url)
+        jar = context.cookies.jar(request)
+        var request = request
+        request.cookies = jar == nil ? request.cookies.filter { $0.contains("=") } : []
+        var exchange = CurlExchange(
+            operation: operation, hop: hop, headers: try CurlHeaders(request, fields), proxy: proxy,
+            milliseconds: try millisecondsLeft(), cookies: jar)
+        if pace.isLimited { exchange.inlineBytes = 0 }
+        exchange.needsMetrics = operation.writeOut != nil || context.trace.isOn
+        return exchange
+    }
+
+    /// What is left of `-m`.
+    private func millisecondsLeft() throws(CurlError) -> Int? {
+        guard let limit = plan.operation.options.connection.timeoutMilliseconds, limit > 0 else { return nil }
+        let elapsed = MonotonicTime.read().microseconds(since: attemptBegan) / 1_000
+        guard elapsed < limit else {
+            throw CurlError(
+                exitCode: CurlExitCode.timedOut,
+                message: "Operation timed out after \(elapsed) milliseconds with \(pace.bytes) bytes received")
+        }
+        return min(limit - elapsed, CurlExchange.maximumMilliseconds)
+    }
+}

@@ -1,0 +1,135 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+extension CurlTransfer {
+    private var request: CurlRequestOptions { plan.operation.options.request }
+    private var response: CurlResponseOptions { plan.operation.options.response }
+
+    /// Takes the head of a response, and decides what happens to its body.
+    func take(_ head: CurlResponseHead) throws(CurlError) {
+        guard self.head == nil, let hop, let firstURL else { return }
+        self.head = head
+        reporter.take(head)
+        if context.trace.isOn { trace(head, hop) }
+        decideRedirect(head, hop, firstURL)
+        if response.usesContentDisposition, next == nil, let value = head.value("Content-Disposition") {
+            try sink.take(disposition: value)
+        }
+        decideBody(head, hop)
+        if next == nil, failure == nil { try saveETag(head) }
+        try sink.write(head: head.raw)
+    }
+
+    private func trace(_ head: CurlResponseHead, _ hop: CurlHop) {
+        context.trace.sent(head: sentHead(hop, head.version))
+        context.trace.info("Request completely sent off")
+        context.trace.received(head: head.raw)
+    }
+
+    /// The head of the request, as it was written.
+    private func sentHead(_ hop: CurlHop, _ version: String) -> [UInt8] {
+        let query = hop.url.query.map { "?\($0)" } ?? ""
+        var text = "\(hop.method) \(hop.url.pathOrRoot)\(query) HTTP/\(version)\r\n"
+        let fields = headers?.fields ?? []
+        if fields.first?.name.lowercased() != "host" {
+            text += "Host: \(hop.url.host)\(hop.url.port.map { ":\($0)" } ?? "")\r\n"
+        }
+        for field in fields { text += field.line + "\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
+
+    private func decideRedirect(_ head: CurlResponseHead, _ hop: CurlHop, _ firstURL: CurlURL) {
+        let location = CurlRedirect.location(inHead: head.raw)
+        let redirect = CurlRedirect(request: request, response: response, first: firstURL)
+        let state = CurlRedirect.Hop(url: hop.url, body: hop.body, login: hop.login, count: hop.redirects)
+        switch redirect.decide(status: head.status, location: location, state) {
+        case .stop(let url): reporter.update { $0.redirectURL = url }
+        case .follow(let next):
+            self.next = next
+            use = .drop
+        case .fail(let error, let url, let redirectURL, let isCounted):
+            failure = error
+            use = .refuse
+            reporter.update { report in
+                report.redirectURL = redirectURL
+                if isCounted { report.redirects += 1 }
+                if let url { report.effectiveURL = url.text }
+            }
+        }
+    }
+
+    private func decideBody(_ head: CurlResponseHead, _ hop: CurlHop) {
+        guard next == nil, failure == nil else { return }
+        if response.fail == .withoutBody, head.status >= 400 {
+            failure = .http(head.status)
+            use = .refuse
+        } else if offset > 0, hop.body == .none {
+            decideResume(head)
+        } else if hop.body == .none, request.range == nil, let condition = plan.operation.timeCondition,
+            head.status == 200, !condition.isMet(lastModified: head.value("Last-Modified"))
+        {
+            use = .drop
+            reporter.update { $0.status = 304 }
+        }
+    }
+
+    /// A download that goes on needs a response with the rest.
+    private func decideResume(_ head: CurlResponseHead) {
+        if head.status == 416 { return use = .drop }
+        guard head.status < 300, head.status != 206 else { return }
+        if head.contentLength == offset { return use = .drop }
+        failure = CurlError(
+            exitCode: CurlExitCode.rangeError,
+            message: "HTTP server does not seem to support byte ranges. Cannot resume.")
+        use = .refuse
+    }
+
+    private func saveETag(_ head: CurlResponseHead) throws(CurlError) {
+        guard let path = request.etagSave,
+            let content = CurlETag.content(status: head.status, etags: head.values("ETag"))
+        else { return }
+        guard let file = try? CurlOpenOutput(path, .truncate) else { return }
+        do throws(SystemError) {
+            try BlockingOutput(borrowing: file.descriptor.raw).write(content)
+        } catch {
+            throw CurlError(CurlExitCode.writeError)
+        }
+    }
+
+    /// Ends the exchange when its record and all bytes of its body are there.
+    func finishExchange() throws(CurlError) {
+        guard let record, let call else { return }
+        if record["body"]?["fd"] != nil, !hasBodyEnded { return }
+        if head == nil, let heads = record["raw_heads"] { try take(CurlResponseHead(CurlResponseHead.bytes(heads))) }
+        self.call = nil
+        call.finish()
+        try writeInlineBody(record)
+        reporter.take(record)
+        if let jar { context.cookies.take(record, jar) }
+        if let failure { throw failure }
+        if let error = record["outcome"]?["error"] { throw failure(of: error) }
+        if let trailers = record["raw_trailers"] {
+            try sink.write(head: CurlResponseHead.bytes(trailers))
+        }
+        guard let next, let hop else { return endAttempt(nil) }
+        if next.body != .none, upload?.isRepeatable == false { throw CurlRedirect.unrepeatable }
+        try send(hop.following(next, plan.operation.logins))
+    }
+
+    private func writeInlineBody(_ record: JSON) throws(CurlError) {
+        guard let body = record["body"], let text = body["text"] ?? body["base64"].map({ _ in body }) else { return }
+        let bytes = CurlResponseHead.bytes(text)
+        pace.take(bytes.count)
+        context.trace.received(body: bytes)
+        if use == .write { try sink.write(body: bytes) }
+    }
+
+    /// The failure of the exchange, in curl's words.
+    private func failure(of error: JSON) -> CurlError {
+        var state = CurlFailureMessage.Progress()
+        state.elapsedMilliseconds = MonotonicTime.read().microseconds(since: attemptBegan) / 1_000
+        state.receivedBytes = pace.bytes
+        state.totalBytes = head?.contentLength
+        return CurlFailureMessage.error(CurlFailure(error), state)
+    }
+}

@@ -1,0 +1,165 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// A transfer: its requests, with redirects and retries, until its end. It never waits: ``step(_:)`` is called when one
+/// of its descriptors is ready or its time has come.
+final class CurlTransfer {
+    /// What happens to the body of the present response.
+    enum BodyUse {
+        case write
+        /// It is read and dropped, as that of a redirect.
+        case drop
+        /// It is dropped, and the exchange given up if there is much of it.
+        case refuse
+    }
+
+    let plan: CurlPlannedTransfer
+    let context: CurlContext
+    let sink: CurlSink
+    var upload: CurlUpload?
+    var hop: CurlHop?
+    var firstURL: CurlURL?
+    var call: CurlCall?
+    var head: CurlResponseHead?
+    var headReader = CurlHeadReader()
+    var record: JSON?
+    var jar: CurlCookies.Jar?
+    /// The fields of the last request.
+    var headers: CurlHeaders?
+    var use = BodyUse.write
+    var next: CurlRedirect.Next?
+    /// A failure that the head of the response means.
+    var failure: CurlError?
+    var reporter: CurlReporter
+    var retry: CurlRetry
+    var pace: CurlPace
+    var progress: CurlProgressOutput?
+    /// Where the download goes on (`-C`).
+    var offset: Int64 = 0
+    let began = MonotonicTime.read()
+    var attemptBegan = MonotonicTime.read()
+    /// When the next attempt begins.
+    var wakesAt: MonotonicTime?
+    /// Whether all bytes of the pipe were read.
+    var hasBodyEnded = false
+    /// curl's exit code; `nil` until the end.
+    var exitCode: Int32?
+
+    init(_ plan: CurlPlannedTransfer, _ context: CurlContext) {
+        self.plan = plan
+        self.context = context
+        sink = CurlSink(plan)
+        reporter = CurlReporter(plan)
+        retry = CurlRetry(plan.operation.options.retry)
+        pace = CurlPace(plan.operation.options.response)
+    }
+
+    /// Begins with the first attempt.
+    func start() {
+        do throws(CurlError) {
+            try openFiles()
+            try beginAttempt()
+        } catch {
+            end(error)
+        }
+    }
+
+    /// The descriptors to wait for.
+    var inputs: [Int32] {
+        guard let call else { return [] }
+        var inputs: [Int32] = []
+        if record == nil { inputs.append(call.descriptor) }
+        if !hasBodyEnded, !pace.isWaiting { inputs.append(call.output) }
+        if let interest = call.sending.pump?.interest, !interest.isOutput { inputs.append(interest.fd) }
+        return inputs
+    }
+
+    /// The descriptor to write to, if there is one.
+    var output: Int32? {
+        guard let interest = call?.sending.pump?.interest, interest.isOutput else { return nil }
+        return interest.fd
+    }
+
+    /// When it has to be called even if nothing is ready.
+    var deadline: MonotonicTime? {
+        if let wakesAt { return wakesAt }
+        guard call != nil else { return nil }
+        return [pace.deadline, progress == nil ? nil : MonotonicTime.read().advanced(milliseconds: 500)]
+            .compactMap { $0 }.min()
+    }
+
+    /// Goes on.
+    func step(_ ready: Set<Int32>) {
+        do throws(CurlError) {
+            if let wakesAt, wakesAt <= MonotonicTime.read() {
+                self.wakesAt = nil
+                try beginAttempt()
+                return
+            }
+            guard let call else { return }
+            try pace.check()
+            if ready.contains(call.descriptor) { try receive(call) }
+            if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
+            if self.call === call, ready.contains(call.output) { try moveBody(call) }
+            showProgress()
+            try finishExchange()
+        } catch {
+            call = nil
+            endAttempt(error)
+        }
+    }
+
+    private func receive(_ call: CurlCall) throws(CurlError) {
+        do throws(Failure) {
+            record = try call.receive()
+        } catch {
+            throw CurlError(daemon: error)
+        }
+    }
+
+    /// Reads the heads from the pipe, and the first bytes of the body.
+    private func readHead(_ call: CurlCall) throws(CurlError) {
+        let bytes = call.readOutput()
+        guard !bytes.isEmpty else { return hasBodyEnded = true }
+        guard let (heads, rest) = headReader.read(bytes) else { return }
+        try take(CurlResponseHead(heads))
+        guard !rest.isEmpty else { return }
+        pace.take(rest.count)
+        context.trace.received(body: rest)
+        if use == .write { try sink.write(body: rest) }
+    }
+
+    private func moveBody(_ call: CurlCall) throws(CurlError) {
+        guard head != nil else { return try readHead(call) }
+        switch use {
+        case .write:
+            let count = try sink.move(from: call.output, atMost: pace.pieceBytes, context.trace)
+            if count == 0 { hasBodyEnded = true }
+            pace.take(count)
+        case .drop, .refuse:
+            let count = sink.drop(from: call.output)
+            if count == 0 { hasBodyEnded = true }
+            pace.take(count)
+            if use == .refuse, pace.bytes > CurlTransfer.refusedBytes, let failure { throw failure }
+        }
+    }
+
+    /// A connection is kept for the sake of so many bytes that are not wanted.
+    private static let refusedBytes: Int64 = 65_536
+
+    private func showProgress() { progress?.update(currentProgress) }
+
+    /// How far the transfer is.
+    var currentProgress: CurlProgress {
+        var progress = CurlProgress()
+        progress.downloadedBytes = pace.bytes
+        progress.downloadTotal = use == .write ? head?.contentLength : nil
+        progress.elapsedMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
+        progress.currentSpeed = progress.downloadSpeed
+        if let length = upload?.header.length, length > 0, hop?.body != CurlMethod.Body.none {
+            progress.uploadTotal = length
+            progress.uploadedBytes = record != nil || head != nil ? length : 0
+        }
+        return progress
+    }
+}

@@ -1,0 +1,106 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Runs the transfers of a command line, one after the other or in parallel (`-Z`).
+final class CurlTransfers {
+    private let context: CurlContext
+    private let operations: [CurlPreparedOperation]
+    private var plan: CurlPlan
+    private var running: [CurlTransfer] = []
+    private var hasMore = true
+    private var result: Int32 = 0
+    private var nextStart: MonotonicTime?
+
+    /// Reads the files and standard input that the options name.
+    init(_ invocation: CurlInvocation, _ context: CurlContext) throws(CurlError) {
+        self.context = context
+        var operations: [CurlPreparedOperation] = []
+        for operation in invocation.operations {
+            let prepared = try CurlPreparedOperation(operation, context.environment)
+            context.console.warn(prepared.warnings)
+            operations.append(prepared)
+        }
+        self.operations = operations
+        plan = CurlPlan(operations)
+    }
+
+    /// Runs all transfers; returns curl's exit code.
+    func run() -> Int32 {
+        // The failure of a write says that a reader is gone.
+        signal(SIGPIPE, SIG_IGN)
+        while hasMore || !running.isEmpty {
+            startTransfers()
+            guard !running.isEmpty || nextStart != nil else { break }
+            wait()
+            finishTransfers()
+        }
+        saveCookies()
+        return result
+    }
+
+    private var maximum: Int { context.global.isParallel ? max(1, context.global.maximumParallel) : 1 }
+
+    private func startTransfers() {
+        while hasMore, running.count < maximum {
+            if let nextStart, nextStart > MonotonicTime.read() { return }
+            do throws(CurlError) {
+                guard let next = try plan.next() else { return hasMore = false }
+                start(next)
+            } catch {
+                context.console.print(error)
+                result = error.exitCode
+                hasMore = false
+            }
+        }
+    }
+
+    private func start(_ planned: CurlPlannedTransfer) {
+        let transfer = CurlTransfer(planned, context)
+        if let milliseconds = context.global.rateMilliseconds {
+            nextStart = MonotonicTime.read().advanced(milliseconds: milliseconds)
+        }
+        running.append(transfer)
+        transfer.start()
+        finishTransfers()
+    }
+
+    private func finishTransfers() {
+        for transfer in running {
+            guard let code = transfer.exitCode else { continue }
+            // One after the other, the last one decides.
+            if code != 0 || !context.global.isParallel { result = code }
+            if code != 0, context.global.failsEarly {
+                hasMore = false
+                running = []
+                return
+            }
+        }
+        running.removeAll { $0.exitCode != nil }
+    }
+
+    /// Waits for the descriptors of all transfers, and lets those go on that can.
+    private func wait() {
+        var entries: [pollfd] = []
+        var deadline = hasMore && running.count < maximum ? nextStart : nil
+        for transfer in running {
+            for fd in transfer.inputs { entries.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0)) }
+            if let fd = transfer.output { entries.append(pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)) }
+            if let time = transfer.deadline { deadline = deadline.map { min($0, time) } ?? time }
+        }
+        let count = poll(&entries, nfds_t(entries.count), CurlTransfers.milliseconds(until: deadline))
+        let ready = count > 0 ? Set(entries.filter { $0.revents != 0 }.map(\.fd)) : []
+        for transfer in running { transfer.step(ready) }
+    }
+
+    private static func milliseconds(until deadline: MonotonicTime?) -> Int32 {
+        guard let deadline else { return -1 }
+        let now = MonotonicTime.read()
+        return Int32(clamping: (deadline.microseconds(since: now) + 999) / 1_000)
+    }
+
+    private func saveCookies() {
+        for path in Set(operations.compactMap(\.options.request.cookieJar)) {
+            if let warning = context.cookies.write(to: path) { context.console.warn(warning) }
+        }
+    }
+}

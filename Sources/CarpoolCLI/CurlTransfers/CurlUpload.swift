@@ -1,0 +1,168 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// The body of the requests of a transfer.
+struct CurlUpload {
+    /// Where the bytes are.
+    private enum Source {
+        case none
+        case bytes([UInt8])
+        case form(CurlForm)
+        /// A regular file, from an offset on.
+        case file(Int32, offset: Int64, length: Int64)
+        /// Standard input that is no regular file.
+        case stream(Int32)
+    }
+
+    private let source: Source
+    /// Keeps the file open.
+    private let file: CurlOpenFile?
+    /// Whether the body was handed to a request that has read some of it.
+    private(set) var isUsed = false
+    /// What the header fields say of it.
+    let header: CurlHeaderContext.Body
+    /// Warnings about a form.
+    let warnings: [String]
+
+    /// Opens the body of a transfer. An upload begins at an offset (`-C`).
+    init(_ transfer: CurlPlannedTransfer, offset: Int64, standardInput: Int32 = STDIN_FILENO) throws(CurlError) {
+        let request = transfer.operation.options.request
+        warnings = []
+        if let path = transfer.upload {
+            file = path == "-" || path == "." ? nil : try CurlOpenFile(path)
+            let fd = file?.descriptor.raw ?? standardInput
+            source = CurlUpload.upload(fd, offset)
+            // The length of standard input is not sent, even if it is a file.
+            if file != nil, case .file(_, _, let length) = source {
+                header = .upload(length)
+            } else {
+                header = .upload(nil)
+            }
+            return
+        }
+        file = nil
+        if !request.form.isEmpty {
+            let form = try CurlForm(
+                request.form, escapes: request.escapesForms, headerLines: transfer.operation.lines,
+                standardInput: standardInput)
+            source = .form(form)
+            header = .form(form.length, contentType: form.contentType)
+        } else if let data = transfer.operation.data {
+            source = .bytes(data)
+            header = .data(Int64(data.count))
+        } else {
+            source = .none
+            header = .none
+        }
+    }
+
+    private static func upload(_ fd: Int32, _ offset: Int64) -> Source {
+        var status = stat()
+        guard fstat(fd, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .stream(fd) }
+        let start = max(0, Int64(lseek(fd, 0, SEEK_CUR))) + offset
+        return .file(fd, offset: start, length: max(0, Int64(status.st_size) - start))
+    }
+
+    /// Whether the body can be sent once more.
+    var isRepeatable: Bool {
+        if case .stream = source { return !isUsed }
+        return true
+    }
+
+    /// Begins to send: what the call says of the body, the descriptor that goes with it, and what fills it.
+    mutating func begin() throws(CurlError) -> CurlSending {
+        isUsed = true
+        switch source {
+        case .none: return CurlSending(body: .none)
+        case .bytes(let bytes): return try CurlUpload.sending(bytes)
+        case .form(let form): return try CurlUpload.sending(form)
+        case .file(let fd, let offset, let length):
+            return CurlSending(body: .descriptor(offset: offset, length: length), borrowed: fd)
+        case .stream(let fd):
+            guard FileDescriptor.isPipe(fd) || FileDescriptor.isConnectedStream(fd) else {
+                return try CurlSending(pump: CurlPump([.input(fd)]), length: nil)
+            }
+            return CurlSending(body: .descriptor(offset: 0, length: nil), borrowed: fd)
+        }
+    }
+
+    /// Bytes that fit a line go with the call, others in memory that is shared.
+    private static func sending(_ bytes: [UInt8]) throws(CurlError) -> CurlSending {
+        if bytes.count <= CurlExchange.maximumInlineBytes { return CurlSending(body: .bytes(bytes)) }
+        do throws(SystemError) {
+            let memory = try FileDescriptor.sealed(bytes)
+            return CurlSending(body: .descriptor(offset: 0, length: Int64(bytes.count)), owned: memory)
+        } catch {
+            throw CurlError(CurlExitCode.outOfMemory)
+        }
+    }
+
+    private static func sending(_ form: CurlForm) throws(CurlError) -> CurlSending {
+        var bytes: [UInt8] = []
+        var isInMemory = true
+        for segment in form.segments {
+            if case .bytes(let piece) = segment { bytes += piece } else { isInMemory = false }
+        }
+        if isInMemory { return try sending(bytes) }
+        return try CurlSending(
+            pump: CurlPump(
+                form.segments.map { segment in
+                    switch segment {
+                    case .bytes(let bytes): .bytes(bytes)
+                    case .file(let path, _): .file(path)
+                    case .standardInput: .input(STDIN_FILENO)
+                    }
+                }), length: form.length)
+    }
+}
+
+/// An open file.
+final class CurlOpenFile {
+    let descriptor: FileDescriptor
+
+    init(_ path: String) throws(CurlError) {
+        do throws(SystemError) {
+            descriptor = try FileDescriptor.open(path, O_RDONLY)
+        } catch {
+            var error = CurlError(CurlExitCode.readError)
+            error.usage = "cannot open '\(path)'"
+            throw error
+        }
+    }
+}
+
+/// A body that is being sent with one call.
+final class CurlSending {
+    let body: CurlExchange.Body
+    /// The descriptor that goes with the call; -1 for none.
+    let descriptor: Int32
+    private let owned: FileDescriptor?
+    /// Writes the body into a pipe; `nil` if the daemon reads it from where it is.
+    private(set) var pump: CurlPump?
+
+    init(body: CurlExchange.Body, borrowed: Int32 = -1) {
+        self.body = body
+        descriptor = borrowed
+        owned = nil
+    }
+
+    init(body: CurlExchange.Body, owned: consuming FileDescriptor) {
+        self.body = body
+        descriptor = owned.raw
+        self.owned = consume owned
+    }
+
+    /// A body that comes through a pipe.
+    init(pump: CurlPump, length: Int64?) throws(CurlError) {
+        do throws(SystemError) {
+            let ends = try FileDescriptor.pipe()
+            body = .descriptor(offset: 0, length: length)
+            descriptor = ends.read
+            owned = FileDescriptor(owning: ends.read)
+            pump.open(ends.write)
+            self.pump = pump
+        } catch {
+            throw CurlError(CurlExitCode.outOfMemory)
+        }
+    }
+}
