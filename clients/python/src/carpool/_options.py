@@ -97,7 +97,7 @@ class RequestOptions(PythonOptions, total=False):
     """
     http_version: Literal["auto", "1.1", "2"] | None
     """The versions of HTTP that may be used. Default: the session's."""
-    url_encoding: Literal["percent", "as_is"] | None
+    url_encoding: Literal["percent", "as_is", "exact"] | None
     """The handling of characters that are invalid in a URL. Default: the session's."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
     """The handling of redirects. Default: the session's."""
@@ -142,6 +142,12 @@ class RequestOptions(PythonOptions, total=False):
     """How the store of the session is used, in place of what the session says. A session without one refuses all but
     `no_store`, unless the configuration file turns all caches off. Default: the session's.
     """
+    default_headers: bool | None
+    """Whether the daemon adds its own fields and those of the session. Without them the request has those of
+    `headers` alone, in their order, and what HTTP requires; `headers` may then have the fields of a connection
+    too. The value of `Content-Length` is always the length of the body, and `Transfer-Encoding` must be
+    `chunked`. Default: true.
+    """
 
 
 class SessionOptions(TypedDict, total=False):
@@ -179,7 +185,7 @@ class SessionOptions(TypedDict, total=False):
     """
     http_version: Literal["auto", "1.1", "2"]
     """The versions of HTTP that may be used. Default: "auto"."""
-    url_encoding: Literal["percent", "as_is"]
+    url_encoding: Literal["percent", "as_is", "exact"]
     """The handling of characters that are invalid in a URL. Default: "percent"."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions
     """The handling of redirects. Default: "follow"."""
