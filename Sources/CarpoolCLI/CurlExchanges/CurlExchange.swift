@@ -63,7 +63,7 @@ struct CurlExchange {
         writeFields(to: &writer)
         writeBody(to: &writer)
         writeCredential(to: &writer)
-        operation.settings.write(to: &writer)
+        operation.settings.write(for: hop.url, to: &writer)
         if let proxy {
             writer.key("proxy")
             proxy.write(to: &writer)

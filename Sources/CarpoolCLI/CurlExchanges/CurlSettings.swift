@@ -83,9 +83,9 @@ struct CurlSettings {
         }
     }
 
-    /// Writes the parameters.
-    func write(to writer: inout JSONWriter) {
-        trust.write(to: &writer)
+    /// Writes the parameters of connections to a URL. Trust is for TLS alone: the daemon would read its files.
+    func write(for url: CurlURL, to writer: inout JSONWriter) {
+        if url.scheme == "https" { trust.write(to: &writer) }
         connection.write(to: &writer)
     }
 }

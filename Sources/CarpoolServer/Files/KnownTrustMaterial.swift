@@ -8,12 +8,31 @@ final class KnownTrustMaterial: Sendable {
         var stores = WeakTable<TrustStore>()
         var lists = WeakTable<CertificateRevocationLists>()
         var pins = WeakTable<CertificatePins>()
+        /// The stores that were used last, which are kept: a program that is called again and again names the same
+        /// file, and to parse the list of the system's authorities takes 45 ms.
+        var latest: [TrustStore] = []
     }
+
+    /// A store of 140 authorities takes about a megabyte.
+    private static let keptStores = 2
 
     private let state = Mutex(State())
 
-    /// The authorities in use with this digest.
-    func store(_ digest: String) -> TrustStore? { state.withLock { $0.stores[digest] } }
+    /// The authorities in use with this digest, or used lately.
+    func store(_ digest: String) -> TrustStore? {
+        state.withLock { state in
+            guard let store = state.stores[digest] else { return nil }
+            keep(store, &state)
+            return store
+        }
+    }
+
+    private func keep(_ store: TrustStore, _ state: inout State) {
+        guard state.latest.last !== store else { return }
+        state.latest.removeAll { $0 === store }
+        state.latest.append(store)
+        if state.latest.count > KnownTrustMaterial.keptStores { state.latest.removeFirst() }
+    }
 
     /// The revocation lists in use with this digest.
     func lists(_ digest: String) -> CertificateRevocationLists? { state.withLock { $0.lists[digest] } }
@@ -30,7 +49,12 @@ final class KnownTrustMaterial: Sendable {
     }
 
     /// Notes authorities that were parsed.
-    func note(_ store: TrustStore) { state.withLock { $0.stores[store.digest] = store } }
+    func note(_ store: TrustStore) {
+        state.withLock { state in
+            state.stores[store.digest] = store
+            keep(store, &state)
+        }
+    }
 
     /// Notes revocation lists that were parsed.
     func note(_ lists: CertificateRevocationLists) { state.withLock { $0.lists[lists.digest] = lists } }
