@@ -7,13 +7,17 @@ internal import Glibc
 /// it: the daemon cancels the request of a connection that is closed.
 final class CurlCall {
     private let daemons: CurlDaemons
-    private let daemon: DaemonAccess
+    private var daemon: DaemonAccess
     private let exchange: CurlExchange
     let sending: CurlSending
     private var pipe: FileDescriptor?
     /// The end of the pipe that has the response's body.
     private(set) var output: Int32 = -1
-    private var isRepeated = false
+    /// How often the call was sent: again, with another pipe, after the session was made, and to the next daemon.
+    private(set) var sendings = 0
+    private static let maximumSendings = 4
+    /// How long a daemon that drains is waited for: the default of a drain, and time to close.
+    private static let drainMilliseconds = 35_000
 
     init(_ exchange: CurlExchange, _ sending: CurlSending, _ daemons: CurlDaemons) throws(Failure) {
         self.daemons = daemons
@@ -24,6 +28,7 @@ final class CurlCall {
     }
 
     private func begin() throws(Failure) {
+        sendings += 1
         let ends: (read: Int32, write: Int32)
         do throws(SystemError) {
             ends = try FileDescriptor.pipe()
@@ -50,11 +55,23 @@ final class CurlCall {
             }
             return nil
         } catch {
-            guard error.refusal == "session.not_found", !isRepeated else { throw error }
-            isRepeated = true
-            _ = try daemon.call("session.create") { CurlExchange.writeSession(to: &$0) }
+            try prepareAnother(after: error)
             try begin()
             return nil
+        }
+    }
+
+    /// Makes what was missing; rethrows an error after which the call is not sent again.
+    private func prepareAnother(after error: Failure) throws(Failure) {
+        guard sendings < CurlCall.maximumSendings else { throw error }
+        switch error.refusal {
+        case "session.not_found":
+            _ = try daemon.call("session.create") { CurlExchange.writeSession(to: &$0) }
+        case "draining":
+            _ = daemon.waitForClose(milliseconds: CurlCall.drainMilliseconds)
+            daemon = try daemons.connect()
+        case nil where error.isUnread: daemon = try daemons.connect()
+        default: throw error
         }
     }
 

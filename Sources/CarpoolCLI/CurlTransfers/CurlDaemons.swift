@@ -15,8 +15,11 @@ final class CurlDaemons {
     /// A connection without a call.
     func take() throws(Failure) -> DaemonAccess {
         if let daemon = idle.popLast() { return daemon }
-        return try DaemonAccess(finder)
+        return try connect()
     }
+
+    /// A new connection.
+    func connect() throws(Failure) -> DaemonAccess { try DaemonAccess(finder) }
 
     /// Takes back a connection whose call was answered.
     func put(_ daemon: DaemonAccess) { idle.append(daemon) }

@@ -98,7 +98,7 @@ final class CurlTransfer {
             }
             guard let call else { return }
             try pace.check()
-            if ready.contains(call.descriptor) { try receive(call) }
+            if ready.contains(call.descriptor), try receive(call) { return }
             if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
             if self.call === call, ready.contains(call.output) { try moveBody(call) }
             showProgress()
@@ -109,12 +109,19 @@ final class CurlTransfer {
         }
     }
 
-    private func receive(_ call: CurlCall) throws(CurlError) {
+    /// Reads from the daemon; returns whether the call had to be sent again: what was ready before is of another pipe
+    /// then.
+    private func receive(_ call: CurlCall) throws(CurlError) -> Bool {
+        let sendings = call.sendings
         do throws(Failure) {
             record = try call.receive()
         } catch {
             throw CurlError(daemon: error)
         }
+        guard call.sendings > sendings else { return false }
+        hasBodyEnded = false
+        headReader = CurlHeadReader()
+        return true
     }
 
     /// Reads the heads from the pipe, and the first bytes of the body.
