@@ -244,9 +244,11 @@ def test_a_body_that_is_sent_in_pieces_has_connections_of_its_own(
 def test_the_doctor_explains_downloads_and_streams(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
     assert run("get", origin.url).returncode == OK
     done = run("doctor", *options, origin.url)
-    expected = b"0 open" if options else b"1 open, 1 idle"
+    # A body for a pipe shares the connections of HTTP/1.1.
+    is_apart = options not in ([], ["--stream"])
+    expected = b"0 open" if is_apart else b"1 open, 1 idle"
     assert expected in done.stdout, done.stdout + done.stderr
-    assert (b"new" in run("get", "-v", *options, origin.url).stderr) is bool(options)
+    assert (b"new" in run("get", "-v", *options, origin.url).stderr) is is_apart
 
 
 @pytest.mark.parametrize("options", [["-C", "-"], ["--stream", "-o", "f"], ["-o", ""]])

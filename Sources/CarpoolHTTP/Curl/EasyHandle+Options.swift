@@ -51,7 +51,7 @@ extension EasyHandle {
         setPolicy(request, configuration)
         set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         setMethod(request)
-        if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
+        if request.isLong || request.hasLargeBuffer { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
     }
 
     private func setPolicy(_ request: TransportRequest, _ configuration: TransportConfiguration) {

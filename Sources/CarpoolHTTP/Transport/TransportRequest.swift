@@ -25,6 +25,8 @@ public struct TransportRequest {
     /// Whether it is long, as downloads and streams are: it gets a connection that is not shared meanwhile and
     /// counted separately, and a larger buffer.
     public var isLong = false
+    /// Whether it gets the larger buffer of a long one, although it shares the connections of the others.
+    public var hasLargeBuffer = false
     /// Whether it must use a new connection: an existing one does not show whether the host can be reached now.
     public var needsFreshConnection = false
     /// Its user and client, among whom connections are divided fairly.
@@ -77,6 +79,9 @@ extension TransportRequest {
         if case .source = body { return false }
         return method.isIdempotent
     }
+
+    /// Whether its connection may carry several requests at once: then it must not wait for a reader on it.
+    public var mayMultiplex: Bool { url.origin.scheme == "https" && httpVersion != .http1 }
 
     /// The value of its first `Host` field in lower case, if it is not the URL's authority.
     public var differentHost: String? {

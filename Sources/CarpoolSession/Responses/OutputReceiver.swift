@@ -42,7 +42,8 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
     var hasBody: Bool { sink == .descriptor }
 
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
-        if output.mayWait { urlRequest.isLong = true }
+        urlRequest.hasLargeBuffer = true
+        if output.mayWait, urlRequest.mayMultiplex { urlRequest.isLong = true }
         output.begin(counting: request.session.files.memory, isHashed: request.parameters.hashesBody)
     }
 

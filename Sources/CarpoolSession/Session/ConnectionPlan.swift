@@ -55,8 +55,9 @@ extension Session {
         }
         var request = TransportRequest(method: parameters.method, url: url, fields: fields(of: parameters))
         request.body = parameters.body
-        request.isLong = parameters.kind.isLong || parameters.body.isFed || parameters.output?.mayWait == true
         request.httpVersion = options.httpVersion.value
+        request.isLong = parameters.kind.isLong || parameters.body.isFed
+        if parameters.output?.mayWait == true, request.mayMultiplex { request.isLong = true }
         try setPartition(of: &request, options)
         let common = configuration.options
         func source<Value>(_ setting: KeyPath<TransferOptions, Setting<Value>>) -> ConnectionPlan.Source {
