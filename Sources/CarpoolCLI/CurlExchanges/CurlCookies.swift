@@ -60,11 +60,22 @@ final class CurlCookies {
         return columns.count > 5 ? [columns[0], columns[2], columns[5]] : columns
     }
 
+    /// The lengths of the domain and the name.
+    private static func lengths(_ line: String) -> (Int, Int) {
+        let key = key(line)
+        return key.count == 3 ? (key[0].utf8.count, key[2].utf8.count) : (0, 0)
+    }
+
     /// The cookies for an exchange; `nil` if none are kept. The newest come first, as curl sends them.
     func jar(_ request: CurlRequestOptions) -> Jar? {
         guard isActive else { return nil }
+        // Longer domains and names first, and of equal ones the newest.
+        let order = lines.indices.sorted { one, other in
+            let (left, right) = (CurlCookies.lengths(lines[one]), CurlCookies.lengths(lines[other]))
+            return left == right ? one > other : left > right
+        }
         return Jar(
-            text: lines.reversed().map { "\($0)\n" }.joined(),
+            text: order.map { "\(lines[$0])\n" }.joined(),
             strings: request.cookies.filter { $0.contains("=") })
     }
 

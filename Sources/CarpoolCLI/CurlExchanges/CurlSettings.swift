@@ -62,6 +62,9 @@ struct CurlSettings {
         connection.unixSocket = options.unixSocket
     }
 
+    /// The file or the folder of authorities.
+    var authoritiesPath: String? { trust.authorities ?? trust.directory }
+
     /// Finds files that cannot be read, in curl's words: the daemon would refuse them in its own.
     func check() throws(CurlError) {
         if let path = trust.authorities, access(path, R_OK) != 0 {

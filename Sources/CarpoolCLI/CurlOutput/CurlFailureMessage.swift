@@ -25,6 +25,10 @@ struct CurlFailureMessage {
         switch name {
         case "timed_out": return timeout(failure, progress)
         case "response_too_large": return tooLarge(failure)
+        case "cannot_decode_content_data":
+            return CurlError(
+                exitCode: CurlExitCode.badEncoding,
+                message: "Error while processing content unencoding: incorrect header check")
         default: return CurlError(exitCode: codes[name] ?? CurlExitCode.failedInitialization, message: failure.message)
         }
     }
@@ -33,10 +37,29 @@ struct CurlFailureMessage {
     private static func message(_ failure: CurlFailure, _ code: Int32) -> String {
         if code == CurlExitCode.tooLargeValue, let text = failure.text { return text }
         guard !failure.message.isEmpty else { return failure.text ?? CurlErrorText.of(code) }
+        if let text = reworded(failure, code) { return text }
         // The daemon names a proxy before libcurl's message.
         let starts = ["Failed to connect to ", "Could not resolve "]
         let start = starts.lazy.compactMap { failure.message.firstRange(of: $0)?.lowerBound }.first
         return start.map { String(failure.message[$0...]) } ?? failure.message
+    }
+
+    /// curl's text for a failure that the daemon puts into its own words.
+    private static func reworded(_ failure: CurlFailure, _ code: Int32) -> String? {
+        let message = failure.message
+        switch code {
+        case CurlExitCode.unresolvedProxy:
+            guard let url = message.firstRange(of: "://").map({ message[$0.upperBound...] }) else { return nil }
+            return "Could not resolve proxy: \(url.prefix { $0 != ":" && $0 != " " && $0 != "/" })"
+        case CurlExitCode.receiveError:
+            guard message.hasPrefix("the proxy "), let status = message.firstRange(of: "(40") else { return nil }
+            return "CONNECT tunnel failed, response \(message[status.lowerBound...].dropFirst().prefix(3))"
+        case CurlExitCode.proxyHandshake:
+            return message.contains("requires a user") ? "No authentication method was acceptable." : nil
+        case CurlExitCode.interfaceFailed:
+            return message.replacing("bind to interface '", with: "bind to '")
+        default: return nil
+        }
     }
 
     private static func timeout(_ failure: CurlFailure, _ progress: Progress) -> CurlError {

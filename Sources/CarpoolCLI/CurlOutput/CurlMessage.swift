@@ -21,7 +21,7 @@ struct CurlMessage {
     /// The text for an error with its warnings; empty if `-s` hides it.
     func text(_ error: CurlError) -> String {
         let isShown = !isSilent || showsErrors
-        let reasons = isShown ? error.reasons.map { "curl: \($0)\n" }.joined() : ""
+        let reasons = !isSilent ? error.reasons.map { "curl: \($0)\n" }.joined() : ""
         let usage = error.usage.map { "curl: \($0)\n" + CurlMessage.helpAdvice } ?? ""
         let warnings = error.warnings.map(warning).joined() + reasons + usage
         if error.form == .usage || error.form == .option {
@@ -34,6 +34,7 @@ struct CurlMessage {
             let advice = error.exitCode == CurlExitCode.unverifiedPeer ? CurlMessage.certificateAdvice : ""
             return warnings + error.line + "\n" + advice
         case .plain, .usage, .option: return warnings + wrapped(error.message, prefix: "curl: ")
+        case .silent: return warnings
         case .warning: return warnings + warning(error.message)
         }
     }

@@ -10,6 +10,8 @@ struct CurlError: Error, Equatable {
         case usage
         /// A value that an option does not take: the reader of options adds `option NAME: ` and makes it ``usage``.
         case option
+        /// A failure without a message.
+        case silent
         /// `Warning: `: a failure that `-s` hides even with `-S`.
         case warning
     }
@@ -29,7 +31,7 @@ struct CurlError: Error, Equatable {
     var line: String {
         switch form {
         case .numbered: "curl: (\(exitCode)) \(message)"
-        case .plain, .usage, .option: "curl: \(message)"
+        case .plain, .usage, .option, .silent: "curl: \(message)"
         case .warning: "Warning: \(message)"
         }
     }

@@ -17,6 +17,7 @@ enum CurlExitCode {
     static let tlsError: Int32 = 35
     static let aborted: Int32 = 42
     static let badArgument: Int32 = 43
+    static let interfaceFailed: Int32 = 45
     static let tooManyRedirects: Int32 = 47
     static let receiveError: Int32 = 56
     static let clientCertificate: Int32 = 58

@@ -10,6 +10,7 @@ final class CurlContext {
     let trace: CurlTrace
     /// The files of `-D` and `--etag-save` that were written to, which later transfers add to.
     var headFiles: Set<String> = []
+    private var connections: [Int] = []
 
     init(
         _ global: CurlGlobalOptions, _ environment: Environment, _ console: CurlConsole, _ daemons: CurlDaemons
@@ -19,5 +20,13 @@ final class CurlContext {
         self.console = console
         self.daemons = daemons
         trace = try CurlTrace(global, console)
+    }
+
+    /// The number of a connection in this command, from 0, for the daemon's number; -1 for none.
+    func connectionNumber(_ number: Int) -> Int {
+        guard number >= 0 else { return -1 }
+        if let index = connections.firstIndex(of: number) { return index }
+        connections.append(number)
+        return connections.count - 1
     }
 }

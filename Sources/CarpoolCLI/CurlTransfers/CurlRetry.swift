@@ -67,8 +67,7 @@ struct CurlRetry {
     /// The warning before a wait.
     static func warning(_ reason: String, milliseconds: Int, left: Int) -> String {
         let seconds = milliseconds / 1_000
-        let problem = reason.hasPrefix("(") ? " \(reason)" : reason
-        return "Problem\(problem). Will retry in \(seconds) second\(seconds == 1 ? "" : "s"). "
+        return "Problem \(reason). Will retry in \(seconds) second\(seconds == 1 ? "" : "s"). "
             + "\(left) retr\(left == 1 ? "y" : "ies") left."
     }
 }

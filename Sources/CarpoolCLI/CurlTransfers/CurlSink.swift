@@ -124,15 +124,21 @@ final class CurlSink {
         do throws(SystemError) {
             try BlockingOutput(borrowing: fd).write(bytes)
         } catch {
-            throw failure(min(bytes.count, callbackBytes))
+            throw failure(min(bytes.count, callbackBytes), isClosed: error.code == EPIPE)
         }
     }
 
-    private static func failure(_ count: Int) -> CurlError {
-        CurlError(
+    /// Bytes that are not written. curl keeps a few in a buffer, and prints nothing if only its end fails.
+    private static func failure(_ count: Int, isClosed: Bool = true) -> CurlError {
+        guard isClosed || count >= bufferBytes else {
+            return CurlError(exitCode: CurlExitCode.writeError, message: "", form: .silent)
+        }
+        return CurlError(
             exitCode: CurlExitCode.writeError,
             message: "Failure writing output to destination, passed \(count) returned 0")
     }
+
+    private static let bufferBytes = 4_096
 
     /// Binary bytes are not written to a terminal, unless the output is named.
     private func checkTerminal(_ bytes: [UInt8]) throws(CurlError) {
@@ -195,8 +201,8 @@ final class CurlSink {
     }
 
     /// Ends a transfer: an empty response makes an empty file.
-    func finish(_ error: CurlError?) throws(CurlError) {
-        if error == nil, !transfer.operation.options.request.isHead { try open(for: 0) }
+    func finish(_ error: CurlError?, makesFile: Bool) throws(CurlError) {
+        if error == nil, makesFile, !transfer.operation.options.request.isHead { try open(for: 0) }
         if error != nil, options.removesOnError, let file { _ = unlink(file.path) }
     }
 }

@@ -12,6 +12,7 @@ final class CurlTrace {
     private let file: CurlOpenOutput?
     private let writesToOutput: Bool
     private let hasTime: Bool
+    private var isBodyNamed = false
 
     init(_ global: CurlGlobalOptions, _ console: CurlConsole) throws(CurlError) {
         self.console = console
@@ -53,18 +54,22 @@ final class CurlTrace {
     }
 
     /// A piece of a body.
-    func sent(body: [UInt8]) { if hasBodies { describe(body, mark: "}", title: "=> Send data") } }
     func received(body: [UInt8]) { if hasBodies { describe(body, mark: "{", title: "<= Recv data") } }
+
+    /// Names the first bytes of a body with `-v`: once after a head, and not if they are on the terminal too.
+    func received(count: Int) {
+        guard case .verbose = format, count > 0, !isBodyNamed, isatty(STDOUT_FILENO) != 1 else { return }
+        isBodyNamed = true
+        write(Array("{ [\(count) bytes data]\n".utf8))
+    }
 
     private func describe(_ bytes: [UInt8], mark: String, title: String) {
         guard !bytes.isEmpty else { return }
         switch format {
         case .none: return
         case .verbose:
-            for line in CurlTrace.lines(bytes) {
-                let text = line.filter { $0 != 13 && $0 != 10 }
-                write(Array("\(mark) ".utf8) + text + [10])
-            }
+            isBodyNamed = false
+            for line in CurlTrace.lines(bytes) { write(Array("\(mark) ".utf8) + line) }
         case .ascii, .hexadecimal:
             let size = String(bytes.count, radix: 16)
             write(Array("\(title), \(bytes.count) bytes (0x\(size))\n".utf8))

@@ -20,7 +20,7 @@ extension CurlTransfer {
                 "The Retry-After: time would make this command line exceed the maximum allowed time for retries.")
             return end(error, isPrinted: true)
         case .wait(let reason, let milliseconds):
-            context.console.warn(CurlRetry.warning(reason, milliseconds: milliseconds, left: retry.left))
+            context.console.warn(CurlRetry.warning(reason, milliseconds: milliseconds, left: retry.left + 1))
             reporter.update { $0.retries += 1 }
             sink.rewind(to: sink.appends ? offset : 0)
             call = nil
@@ -46,7 +46,9 @@ extension CurlTransfer {
         var error = error
         if let error, !isPrinted { context.console.print(error) }
         do throws(CurlError) {
-            try sink.finish(error)
+            // As curl, no empty file for a response that says that nothing has changed.
+            let isUnchanged = head?.status == 304 || reporter.report.status == 304
+            try sink.finish(error, makesFile: !isUnchanged)
         } catch let late {
             error = error ?? late
             if error == late { context.console.print(late) }
@@ -54,6 +56,7 @@ extension CurlTransfer {
         context.console.warn(sink.warnings)
         exitCode = error?.exitCode ?? 0
         reporter.update { report in
+            report.connectionNumber = context.connectionNumber(report.connectionNumber)
             report.exitCode = Int(error?.exitCode ?? 0)
             report.errorMessage = error?.message
             report.file = sink.path

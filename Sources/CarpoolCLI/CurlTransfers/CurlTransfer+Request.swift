@@ -65,8 +65,17 @@ extension CurlTransfer {
         do throws(Failure) {
             call = try CurlCall(complete, sending, context.daemons)
         } catch {
-            throw CurlError(daemon: error)
+            throw failure(of: error)
         }
+    }
+
+    /// A call that the daemon has refused.
+    func failure(of error: Failure) -> CurlError {
+        if let path = plan.operation.settings.authoritiesPath, error.message?.contains("params.trust.ca_") == true {
+            return CurlError(
+                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        return CurlError(daemon: error)
     }
 
     private func exchange(_ hop: CurlHop) throws(CurlError) -> CurlExchange {

@@ -21,9 +21,18 @@ extension CurlTransfer {
     }
 
     private func trace(_ head: CurlResponseHead, _ hop: CurlHop) {
+        context.trace.info("Connected to \(hop.url.hostName)")
+        context.trace.info("using HTTP/\(head.version == "2" ? "2" : "1.x")")
         context.trace.sent(head: sentHead(hop, head.version))
         context.trace.info("Request completely sent off")
         context.trace.received(head: head.raw)
+    }
+
+    /// Says what is known of the connection after the exchange.
+    private func traceConnection(_ record: JSON) {
+        guard failure == nil, record["outcome"]?["error"] == nil, let hop else { return }
+        let number = context.connectionNumber(reporter.report.connectionNumber)
+        context.trace.info("Connection #\(number) to host \(hop.url.hostName) left intact")
     }
 
     /// The head of the request, as it was written.
@@ -63,6 +72,9 @@ extension CurlTransfer {
         if response.fail == .withoutBody, head.status >= 400 {
             failure = .http(head.status)
             use = .refuse
+        } else if let error = unknownCoding(head) {
+            failure = error
+            use = .refuse
         } else if offset > 0, hop.body == .none {
             decideResume(head)
         } else if hop.body == .none, request.range == nil, let condition = plan.operation.timeCondition,
@@ -71,6 +83,19 @@ extension CurlTransfer {
             use = .drop
             reporter.update { $0.status = 304 }
         }
+    }
+
+    /// `--compressed`: a body whose coding is not known.
+    private func unknownCoding(_ head: CurlResponseHead) -> CurlError? {
+        guard request.isCompressed, !request.isRaw, let codings = head.value("Content-Encoding") else { return nil }
+        let known = ["", "identity", "none", "gzip", "x-gzip", "deflate", "br", "zstd"]
+        let names = codings.split(separator: ",").map { $0.utf8.trimmingBlanks.text.lowercased() }
+        guard names.contains(where: { !known.contains($0) }) else { return nil }
+        return CurlError(
+            exitCode: CurlExitCode.badEncoding,
+            message:
+                "Unrecognized content encoding type. libcurl understands deflate, gzip, br, zstd content encodings."
+        )
     }
 
     /// A download that goes on needs a response with the rest.
@@ -105,6 +130,7 @@ extension CurlTransfer {
         call.finish()
         try writeInlineBody(record)
         reporter.take(record)
+        if context.trace.isOn { traceConnection(record) }
         if let jar { context.cookies.take(record, jar) }
         if let failure { throw failure }
         if let error = record["outcome"]?["error"] { throw failure(of: error) }
@@ -121,6 +147,7 @@ extension CurlTransfer {
         let bytes = CurlResponseHead.bytes(text)
         pace.take(bytes.count)
         context.trace.received(body: bytes)
+        context.trace.received(count: bytes.count)
         if use == .write { try sink.write(body: bytes) }
     }
 

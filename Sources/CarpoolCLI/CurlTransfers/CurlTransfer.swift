@@ -116,7 +116,7 @@ final class CurlTransfer {
         do throws(Failure) {
             record = try call.receive()
         } catch {
-            throw CurlError(daemon: error)
+            throw failure(of: error)
         }
         guard call.sendings > sendings else { return false }
         hasBodyEnded = false
@@ -133,6 +133,7 @@ final class CurlTransfer {
         guard !rest.isEmpty else { return }
         pace.take(rest.count)
         context.trace.received(body: rest)
+        context.trace.received(count: rest.count)
         if use == .write { try sink.write(body: rest) }
     }
 
@@ -141,6 +142,7 @@ final class CurlTransfer {
         switch use {
         case .write:
             let count = try sink.move(from: call.output, atMost: pace.pieceBytes, context.trace)
+            context.trace.received(count: count)
             if count == 0 { hasBodyEnded = true }
             pace.take(count)
         case .drop, .refuse:

@@ -30,7 +30,7 @@ final class CurlTransfers {
         signal(SIGPIPE, SIG_IGN)
         while hasMore || !running.isEmpty {
             startTransfers()
-            guard !running.isEmpty || nextStart != nil else { break }
+            guard !running.isEmpty || hasMore else { break }
             wait()
             finishTransfers()
         }

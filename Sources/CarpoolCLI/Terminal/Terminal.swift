@@ -9,9 +9,12 @@ enum Terminal {
     /// Standard error.
     static let error = BlockingOutput(borrowing: STDERR_FILENO)
 
-    /// Opens standard descriptors that the caller has closed, so that no socket or file gets their numbers.
+    /// Opens standard descriptors that the caller has closed, so that no socket or file gets their numbers. Those for
+    /// output cannot be written to, so that what is printed there is an error as before.
     static func claimDescriptors() {
-        for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
+        for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 {
+            _ = open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR)
+        }
     }
 
     /// Writes a line to standard error, with unprintable characters escaped; ignores errors.

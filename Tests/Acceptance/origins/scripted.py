@@ -155,6 +155,19 @@ class ScriptedOrigin:
         with self._changed:
             return list(self._requests)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no connection is open."""
+        with self._changed:
+            return not self._open
+
+    def forget(self) -> None:
+        """Remove all handlers, and the requests that have come."""
+        with self._changed:
+            self._handlers.clear()
+            self._head_handlers.clear()
+            self._requests.clear()
+
     def on(self, path: str, handler: Handler) -> str:
         """Set the handler of a path and return its URL."""
         self._handlers[path] = handler

@@ -57,7 +57,10 @@ struct CurlFailureMessageTests {
             "curl: (90) SSL: public key does not match pinned public key"
         ),
         (#"{"name": "server_trust_evaluation_failed.host_validation_failed", "message": "m"}"#, "curl: (60) m"),
-        (#"{"name": "session_task_failed.cannot_decode_content_data", "message": "m"}"#, "curl: (61) m"),
+        (
+            #"{"name": "session_task_failed.cannot_decode_content_data", "message": "m"}"#,
+            "curl: (61) Error while processing content unencoding: incorrect header check"
+        ),
         (#"{"name": "response_output_closed", "message": "m"}"#, "curl: (23) m"),
         (#"{"name": "queue_full", "message": "m"}"#, "curl: (2) m"),
     ]
