@@ -63,6 +63,8 @@ def hosts(
         shutil.copy(source, directory / name)
     for name in ("report.csv", "photo.png"):
         (directory / name).write_text(name)
+    (directory / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
+    (directory / "netrc").chmod(0o600)
     everyday.serve(origin)
     return {
         "https://secure.example.com": mutual.required,

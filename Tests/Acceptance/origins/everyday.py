@@ -30,6 +30,7 @@ def serve(origin: ScriptedOrigin) -> None:
 
     reply("/users", "application/json", b'{"users": ["Ada"]}')
     reply("/events", "text/event-stream", b"event: greeting\ndata: hello\n\ndata: bye\n\n")
+    reply("/install.sh", "text/x-shellscript", b'echo "installed: $*"\n')
     reply("/lines", "application/x-ndjson", b'{"a": 1}\n{"a": 2}\n')
     reply("/large", "application/octet-stream", bytes(100_000))
     origin.on("/archive", _archive)
