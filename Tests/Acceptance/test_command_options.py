@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
-from harness.command import OK, TIMED_OUT, USAGE, Run
+from harness.command import OK, TIMED_OUT, TRANSFER_FAILED, USAGE, Run
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
@@ -93,11 +94,9 @@ def test_the_time_limits(run: Run, origin: ScriptedOrigin) -> None:
         (["-r", "x"], "--range takes FIRST-LAST, FIRST- or -COUNT, not 'x'"),
         (["--query", "x"], "--query takes NAME=VALUE, not 'x'"),
         (["-A", ""], "the value of --user-agent is empty"),
-        (
-            ["-w", "%{http_code}"],
-            "-w is not supported here: -v prints the status, the times and the sizes; use curl -w",
-        ),
-        (["--write-out", "x"], "use curl --write-out"),
+        (["-Z"], "-Z is an option of carpool curl"),
+        (["--data-binary", "x"], "-d @FILE sends a file byte for byte here"),
+        (["--pretty", "yes"], "--pretty takes auto, always or never, not 'yes'"),
     ],
 )
 def test_a_wrong_value_is_named_before_anything_is_sent(
@@ -107,3 +106,47 @@ def test_a_wrong_value_is_named_before_anything_is_sent(
     assert done.returncode == USAGE
     assert message in done.stderr.decode()
     assert not origin.requests
+
+
+def test_the_text_of_write_out(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    page = origin.on("/page", lambda exchange: exchange.reply(404, b"page"))
+    moved = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", page)]))
+    text = "%{http_code} %{num_redirects} %{url_effective} %{size_download} %{exitcode}\\n"
+    assert run("get", "-w", text, moved).stdout.decode() == f"page404 1 {page} 4 0\n"
+    assert run("get", "-s", "-o", "/dev/null", "-w", "%{http_code}", moved).stdout == b"404"
+    assert run("get", "-o", "file", "-w", "%{http_code}", moved).stdout == b"404"
+    (tmp_path / "format").write_text("%{method}\n")
+    assert run("post", "-d", "x", "-w", "@format", page).stdout == b"pagePOST"
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    done = run("get", "-w", "%{http_code} %{exitcode}", f"http://127.0.0.1:{port}/")
+    assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"000 7")
+
+
+def test_a_dry_run_prints_a_line_of_curl_and_sends_nothing(run: Run, origin: ScriptedOrigin) -> None:
+    done = run("post", "--dry-run", "-u", "u:secret", "-d", "a=b", f"{origin.url}/page")
+    assert done.returncode == OK
+    line = done.stdout.decode()
+    assert line.startswith("curl ") and "--data-binary 'a=b'" in line and f"'{origin.url}/page'" in line
+    assert "secret" not in line
+    assert not origin.requests
+
+
+def test_verbose_prints_the_fields_without_secrets(run: Run, origin: ScriptedOrigin) -> None:
+    url = origin.on("/page", lambda exchange: exchange.reply(headers=[("X-Answer", "b"), ("Set-Cookie", "c=secret")]))
+    lines = run("get", "-v", "-H", "X-Own: a", "-H", "Authorization: secret", url).stderr.decode().splitlines()
+    for line in (f"> GET {url}", "> X-Own: a", "> Authorization: (hidden)", "< http/1.1 200", "< X-Answer: b"):
+        assert line in lines
+    assert not any("secret" in line for line in lines)
+
+
+def test_json_is_laid_out_if_it_is_asked_for(run: Run, origin: ScriptedOrigin) -> None:
+    text = b'{"n": 1.50, "n": [], "s": "\\u00e9{}", "l": [1,{"x":null}]}'
+    url = origin.on("/json", lambda exchange: exchange.reply(body=text, headers=[("Content-Type", "application/json")]))
+    assert run("get", url).stdout == text
+    laid_out = (
+        b'{\n  "n": 1.50,\n  "n": [],\n  "s": "\\u00e9{}",\n  "l": [\n    1,\n    {\n      "x": null\n    }\n  ]\n}\n'
+    )
+    assert run("get", "--pretty", "always", url).stdout == laid_out
+    broken = origin.on("/broken", lambda exchange: exchange.reply(body=b"{", headers=[("Content-Type", "text/json")]))
+    assert run("get", "--pretty", "always", broken).stdout == b"{"

@@ -97,7 +97,8 @@ def test_the_exit_code_says_whether_it_was_whole(
     assert done.returncode == TRANSFER_FAILED
     assert done.stdout.endswith(b"\r\n\r\n" + part) if head else done.stdout == part
     assert b"network_connection_lost" in done.stderr
-    done = run("get", *head, url)
+    assert run("get", *head, url).stdout == done.stdout
+    done = run("get", "--whole", *head, url)
     assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"")
 
 

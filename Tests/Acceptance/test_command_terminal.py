@@ -80,13 +80,15 @@ def test_f14_the_doctor_is_printable(run: Run, tmp_path: Path) -> None:
     assert "\\u{202e}\\u{9b}" in done.stdout.decode() and plain(done.stdout.decode())
 
 
-def test_f14_heads_are_printable_on_a_terminal_and_bodies_are_as_they_are(
+def test_f14_heads_and_bodies_are_printable_on_a_terminal(
     variables: dict[str, str], run: Run, origin: ScriptedOrigin
 ) -> None:
     url = evil_origin(origin)
     head, _, body = on_a_terminal(variables, "get", "-i", url).partition("\r\r\n\r\r\n")
     assert plain(head) and "X-Evil: \\u{9b}31m\\u{202e}" in head
-    assert body.replace("\r\n", "\n") == EVIL
+    assert plain(body) and "\\u{9b}" in body
+    raw = on_a_terminal(variables, "get", "--stream", url)
+    assert raw.replace("\r\n", "\n") == EVIL, "as it is, if it is asked for"
     assert "X-Evil: \u009b31m\u202e" in run("get", "-i", url).stdout.decode(), "a program gets what came"
 
 
@@ -98,3 +100,24 @@ def test_f14_json_says_the_same_on_a_terminal(
     output = on_a_terminal(variables, *arguments) if is_terminal else run(*arguments).stdout.decode()
     assert json.loads(output)["body"]["text"] == EVIL
     assert plain(output) == is_terminal
+
+
+def test_json_is_laid_out_on_a_terminal(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    fields = [("Content-Type", "application/problem+json; charset=utf-8")]
+    url = origin.on("/json", lambda exchange: exchange.reply(body=b'{"a":[1],"b":"x"}', headers=fields))
+    expected = '{\r\n  "a": [\r\n    1\r\n  ],\r\n  "b": "x"\r\n}\r\n'
+    assert on_a_terminal({**variables, "NO_COLOR": "1"}, "get", url) == expected
+    colored = on_a_terminal({**variables, "TERM": "xterm"}, "get", url)
+    assert '\x1b[1;34m"a"\x1b[0m: [' in colored
+    assert on_a_terminal(variables, "get", "--pretty", "never", url) == '{"a":[1],"b":"x"}'
+
+
+@pytest.mark.parametrize("options", [[], ["--whole"], ["-i"]])
+@pytest.mark.parametrize("size", [100, 200_000])
+def test_nothing_of_a_binary_body_is_printed_on_a_terminal(
+    variables: dict[str, str], origin: ScriptedOrigin, options: list[str], size: int
+) -> None:
+    url = origin.on("/binary", lambda exchange: exchange.reply(body=b"\x7fELF\0" * (size // 5)))
+    output = on_a_terminal(variables, "get", *options, url)
+    assert "ELF" not in output
+    assert "the body is binary and is not printed on a terminal" in output

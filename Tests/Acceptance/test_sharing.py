@@ -23,7 +23,7 @@ REQUESTS = 50
 
 SHELL = """
 for ((i = 0; i < $3; i++)); do
-    "$0" get --cacert "$1" -H "User-Agent: $4" "$2" || exit
+    "$0" get --whole --cacert "$1" -H "User-Agent: $4" "$2" || exit
 done | sha256sum
 """
 
@@ -106,7 +106,7 @@ def test_four_unlike_tools_share_one_connection(
             check=True,
         )
         assert json.loads(done.stdout)["result"]["body"]["text"] == "hello, world\n"
-    command = [CARPOOL, "--socket", str(daemon.socket), "get", "--cacert", str(authority.ca_file)]
+    command = [CARPOOL, "--socket", str(daemon.socket), "get", "--whole", "--cacert", str(authority.ca_file)]
     done = subprocess.run(
         [*command, "-H", f"User-Agent: {agent}", url], capture_output=True, text=True, check=True, cwd=directory
     )

@@ -64,6 +64,9 @@ let rooms: [String: [String: [String: String]]] = [
         ],
         "Requests": [
             "CommandLine": "options become members of a request",
+            "CurlConfiguration": "a report of -w",
+            "CurlOutput": "the text of -w, as curl prints it",
+            "CurlParts": "the file of -w",
             "Daemon": "the request is sent to the daemon",
             "Terminal": "progress, bodies and failures are printed",
         ],

@@ -1,4 +1,4 @@
-/// Options of curl that the command does not have, with the reason.
+/// Options of curl that the command does not have, with what to use.
 enum RefusedOption {
     /// Why there is no option of this name, and what to use; `nil` for any other name.
     static func reason(of name: String) -> String? {
@@ -7,8 +7,22 @@ enum RefusedOption {
             "\(name) is not supported: NTLM authenticates a connection, and programs share the daemon's connections; use curl \(name)"
         case "--negotiate", "--proxy-negotiate":
             "\(name) is not supported: a Kerberos ticket belongs to a process and its user, and the daemon serves many; use curl \(name)"
-        case "--write-out", "-w":
-            "\(name) is not supported here: -v prints the status, the times and the sizes; use curl \(name)"
+        case "--get", "-G":
+            "\(name) is not needed here: --query NAME=VALUE adds to the URL; or use carpool curl \(name)"
+        case "--data-binary": "-d @FILE sends a file byte for byte here, as curl's --data-binary"
+        case "--data-raw", "--data-ascii", "--data-urlencode", "--url-query":
+            "\(name) is an option of carpool curl; here -d sends the body, and --query adds to the URL"
+        case "--fail-with-body": "\(name) is an option of carpool curl; here --fail prints no body of an error"
+        case "--dump-header", "-D": "\(name) is an option of carpool curl; here -i prints the header, and -v all fields"
+        case "--config", "-K": "\(name) is an option of carpool curl; here -H @FILE reads header fields from a file"
+        case "--remote-header-name", "-J", "--remote-name-all", "--output-dir", "--create-dirs":
+            "\(name) is an option of carpool curl; here -o FILE and -O name the file"
+        case "--parallel", "-Z": "\(name) is an option of carpool curl"
+        case "--limit-rate", "--trace", "--trace-ascii", "--next", "-:", "--globoff", "-g", "--etag-save",
+            "--etag-compare", "--time-cond", "-z", "--progress-bar", "-#", "--variable", "--speed-limit", "-Y",
+            "--speed-time", "-y", "--location-trusted", "--max-redirs", "--retry-delay", "--retry-max-time",
+            "--retry-all-errors", "--oauth2-bearer", "--path-as-is", "--no-clobber", "--remove-on-error":
+            "\(name) is an option of carpool curl, which takes the command line of curl"
         default: nil
         }
     }

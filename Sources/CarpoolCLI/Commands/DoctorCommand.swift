@@ -63,7 +63,7 @@ enum DoctorCommand: Command {
         let destination = arguments.output.flatMap { DownloadDestination($0, arguments, daemon) }
         let plan = try daemon.call("request.explain") { writer in
             RequestWriter(arguments, fields, nil).write(to: &writer) { writer in
-                if arguments.isStream { writer.member("kind", static: "stream") }
+                if arguments.streaming != nil { writer.member("kind", static: "stream") }
                 guard let destination else { return }
                 writer.member("kind", static: "download")
                 destination.write(to: &writer, failsOnStatus: arguments.failsOnStatus)

@@ -4,10 +4,11 @@ enum GetCommand: RequestCommand {
     static let method = "GET"
     static let summary = "fetch a URL"
     static let details = """
-        The body is printed on standard output once it is complete; error messages go to standard error.
-        Redirects are followed. The daemon keeps connections open and uses them again for the requests of
-        all programs. With -o FILE the daemon writes the file, and a terminal shows the progress; -C - resumes
-        an interrupted download.
+        The body is printed on standard output while it arrives, and the exit code says whether it was whole;
+        error messages go to standard error. On a terminal JSON is laid out, and nothing binary is printed.
+        Redirects are followed. The daemon keeps connections open and uses them again for the requests of all
+        programs. With -o FILE the daemon writes the file, and a terminal shows the progress; -C - resumes an
+        interrupted download.
         """
 
     static var examples: [String] {

@@ -31,6 +31,7 @@ struct DownloadRunner {
         if case .stream(let source)? = body { try pending.sendBody(source) }
         let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).printToStandardError() }
+        defer { request.writeOut?.print(record) }
         guard let jar = request.cookies.jar else {
             try settle(record)
             pending.dismiss()

@@ -18,6 +18,8 @@ final class OutputCopy {
     private var hasEnded = false
     /// Empty until the kernel refuses to move bytes to standard output.
     private var scratch: [UInt8] = []
+    /// Prints on a terminal; `nil` for another output, and until the head is there.
+    private var terminal: TerminalBody?
 
     /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
     /// piece, because a reader such as head(1) may close the pipe after the first line.
@@ -47,6 +49,7 @@ final class OutputCopy {
                 // A body that came with the record is not in the pipe.
                 guard record["body"]?["fd"] != nil else { return record }
                 while !hasEnded { hasEnded = try !movePiece() }
+                if var body = terminal { try Terminal.print(body.finish()) }
                 return record
             }
             try waitForMore()
@@ -65,9 +68,14 @@ final class OutputCopy {
             return
         }
         // The head of a body comes before its first byte.
-        guard ready == pipe.raw, head != nil || !request.printsHead else { return try receive() }
+        guard ready == pipe.raw, head != nil || !needsHead else { return try receive() }
         hasEnded = try !movePiece()
     }
+
+    /// Whether the head has to be known before the body: to print it, or because its type says how to print.
+    private var needsHead: Bool { request.printsHead || usesTerminal }
+
+    private var usesTerminal: Bool { Terminal.isTerminal && !request.isRawStream }
 
     private func receive() throws(Failure) {
         for message in try daemon.receive() {
@@ -92,6 +100,14 @@ final class OutputCopy {
     /// Writes what the pipe has; returns false at its end.
     private func movePiece() throws(Failure) -> Bool {
         var result = IOResult.endOfFile
+        if usesTerminal, let head {
+            var body =
+                terminal
+                ?? TerminalBody(
+                    contentType: ResponseOutput.contentType(of: head), laysOut: request.layout != .never)
+            defer { terminal = body }
+            return try printPiece(&body)
+        }
         if request.printsHead, !isHeadPrinted {
             // Only bytes of an accepted response are in the pipe.
             guard hasBytes() else { return false }
@@ -111,6 +127,17 @@ final class OutputCopy {
         }
         if case .bytes = result { return true }
         return false
+    }
+
+    /// Prints what the pipe has on a terminal; returns false at its end.
+    private func printPiece(_ body: inout TerminalBody) throws(Failure) -> Bool {
+        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: OutputCopy.scratchBytes) }
+        guard case .bytes(let count) = scratch.withUnsafeMutableBytes({ Bytes.read(pipe.raw, into: $0) }) else {
+            return false
+        }
+        try printHead()
+        try Terminal.print(try body.add(Array(scratch[..<count])))
+        return true
     }
 
     /// Waits until the pipe is readable; returns whether it has bytes, or has ended without any.

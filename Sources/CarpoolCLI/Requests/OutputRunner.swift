@@ -21,17 +21,21 @@ struct OutputRunner {
 
     /// Whether the request has a body that is printed while it arrives.
     static func takes(_ request: RequestArguments) -> Bool {
-        !request.isWhole && request.output == nil && request.method != "HEAD"
+        !request.isWhole && request.output == nil && request.method != "HEAD" && request.layout != .always
     }
+
+    /// Whether the bytes go through the command: behind the head, and to a terminal, on which binary ones are not
+    /// printed.
+    private var isCopied: Bool { request.printsHead || Terminal.isTerminal && !request.isRawStream }
 
     /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode? {
         do throws(Failure) {
             // The cookies may have to be read in pages, as long as the request is there.
             if body?.streamed != nil || request.cookies.jar != nil {
-                return request.printsHead ? nil : try submit(writer, body?.streamed)
+                return isCopied ? nil : try submit(writer, body?.streamed)
             }
-            return request.printsHead ? try copy(writer) : try perform(writer)
+            return isCopied ? try copy(writer) : try perform(writer)
         } catch {
             // Another file that cannot be opened is refused again. The next call waits for the successor of a daemon
             // that drains.
@@ -45,7 +49,10 @@ struct OutputRunner {
     private func perform(_ writer: RequestWriter) throws(Failure) -> ExitCode {
         do throws(Failure) {
             let record = try daemon.call("request.perform", passing: PassedDescriptors(STDOUT_FILENO)) { json in
-                writer.write(to: &json, and: writeOutput)
+                writer.write(to: &json) { json in
+                    writeOutput(to: &json)
+                    writer.writeDetail(to: &json)
+                }
             }
             defer { daemon.releaseBody(of: record) }
             return try finish(record)
@@ -68,6 +75,7 @@ struct OutputRunner {
         let record = try copy.run { json in
             writer.write(to: &json) { json in
                 writeOutput(to: &json)
+                writer.writeDetail(to: &json)
                 json.key("events")
                 json.raw(Array(#"{"types":["task.did_receive_response"]}"#.utf8))
             }
@@ -91,6 +99,7 @@ struct OutputRunner {
     /// off is printed too.
     private func finish(_ record: JSON, isHeadPrinted: Bool = false) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
+        defer { request.writeOut?.print(record) }
         let outcome = Outcome(record, request)
         let withHead = request.printsHead && !isHeadPrinted && record["response"] != nil
         do throws(Failure) {
@@ -98,10 +107,10 @@ struct OutputRunner {
         } catch {
             // With --fail nothing is printed for an error status.
             try outcome.checkStatus()
-            try ResponseOutput(record).write(to: nil, withHead: withHead)
+            try ResponseOutput(record, request).write(to: nil, withHead: withHead)
             throw error
         }
-        try ResponseOutput(record).write(to: nil, withHead: withHead)
+        try ResponseOutput(record, request).write(to: nil, withHead: withHead)
         return .success
     }
 }

@@ -10,8 +10,33 @@ struct Report {
         Terminal.printError("* request \(record["request"]?.string ?? "?"), \(record["state"]?.string ?? "?")")
         record["attempts"]?.forEachElement { attempt in
             attempt["metrics"]?.forEachElement { Terminal.printError(Report.line(of: $0)) }
+            Report.printFields(of: attempt)
         }
         if let cache = record["cache"] { Terminal.printError(Report.line(ofCache: cache)) }
+    }
+
+    /// Fields whose values are not printed.
+    private static let secrets: [StaticString] = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+
+    /// Prints the fields of the request and of the response, as curl's `-v` does. Those of a redirect are not in the
+    /// record.
+    private static func printFields(of attempt: JSON) {
+        if let request = attempt["request"] {
+            Terminal.printError("> \(request["method"]?.string ?? "?") \(request["url"]?.string ?? "?")")
+            printFields(request["headers"], after: ">")
+        }
+        guard let response = attempt["response"], let status = response["status"]?.int else { return }
+        Terminal.printError("< \(response["http_version"]?.string ?? "?") \(status)")
+        printFields(response["headers"], after: "<")
+    }
+
+    private static func printFields(_ fields: JSON?, after mark: String) {
+        fields?.forEachElement { field in
+            let name = field[index: 0]?.string ?? "?"
+            let isSecret = secrets.contains { name.lowercased() == "\($0)" }
+            let value = isSecret ? "(hidden)" : field[index: 1]?.string ?? "(binary)"
+            Terminal.printError("\(mark) \(name): \(value)")
+        }
     }
 
     private static func line(of hop: JSON) -> String {

@@ -1,8 +1,16 @@
 // Options with the names and the meanings that they have in curl.
 
 extension RequestArguments {
-    /// Whether the body is printed while it arrives.
-    var isStream: Bool { streaming != nil || !isWhole }
+    /// Whether an option says that the body is printed while it arrives.
+    var isStream: Bool { streaming != nil || isRawStream }
+
+    /// The value of `--pretty`.
+    static func layout(_ text: String) throws(UsageError) -> Layout {
+        guard let layout = Layout(rawValue: text) else {
+            throw UsageError("--pretty takes auto, always or never, not '\(text)'")
+        }
+        return layout
+    }
 
     /// The URL with what `--query` adds, before its fragment.
     var completeURL: String {

@@ -10,6 +10,13 @@ struct RequestArguments: CommandArguments {
         case events = "sse"
     }
 
+    /// When JSON is laid out for people.
+    enum Layout: String {
+        case onTerminal = "auto"
+        case always
+        case never
+    }
+
     /// A header field.
     struct Field: Equatable {
         let name: String
@@ -56,9 +63,12 @@ struct RequestArguments: CommandArguments {
     var resumes = false
     /// `nil` for the bytes.
     var streaming: Streaming?
-    /// Whether the body is printed only once all of it has arrived. The default, because a body that is written while
-    /// it arrives has a connection of the kind of streams, which other requests do not share.
-    var isWhole = true
+    /// Whether the body is printed only once all of it has arrived.
+    var isWhole = false
+    /// Whether the body is printed as it is while it arrives, also on a terminal.
+    var isRawStream = false
+    /// When JSON is laid out for people.
+    var layout = Layout.onTerminal
     var isSilent = false
     var printsHead = false
     var failsOnStatus = false
@@ -81,6 +91,10 @@ struct RequestArguments: CommandArguments {
     /// Values of the parameters that are declared with an option.
     var counts: [Count] = []
     var isVerbose = false
+    /// Whether a command line of curl is printed, and nothing sent.
+    var isDryRun = false
+    /// What is printed at the end; `nil` for nothing.
+    var writeOut: WriteOut?
     var socket: String?
 
     init(method: String) { self.method = method }
@@ -155,8 +169,14 @@ extension Option where Arguments == RequestArguments {
     /// The options of commands whose response has a body.
     static var streams: [Option] {
         [
-            Option("--whole", "print the body only once all of it has arrived (the default)") { $0.isWhole = true },
-            Option("--stream", "print the body while it arrives") { $0.isWhole = false },
+            Option("--whole", "print the body only once all of it has arrived") { $0.isWhole = true },
+            Option("--stream", "print the body as it is while it arrives, also on a terminal") {
+                $0.isRawStream = true
+            },
+            Option(
+                "--pretty", takes: "WHEN", "lay out JSON for people: auto (on a terminal), always or never",
+                read: RequestArguments.layout
+            ) { $0.layout = $1 },
             Option("--lines", "print the body while it arrives, in whole lines") { (arguments, _) throws(UsageError) in
                 try arguments.setStreaming(.lines)
             },
@@ -264,9 +284,14 @@ extension Option where Arguments == RequestArguments {
     private static var ofReport: [Option] {
         [
             Option("--silent", short: "s", "do not show the progress of downloads") { $0.isSilent = true },
-            Option("--verbose", short: "v", "print the connection and the times to standard error") {
+            Option("--verbose", short: "v", "print the fields, the connection and the times to standard error") {
                 $0.isVerbose = true
             },
+            Option(
+                "--write-out", short: "w", takes: "TEXT",
+                "print TEXT at the end, as curl's -w: '%{http_code}\\n', or @FILE"
+            ) { $0.writeOut = WriteOut($1) },
+            Option("--dry-run", "print the request as a command line of curl, and send nothing") { $0.isDryRun = true },
             .socket, .help,
         ]
     }

@@ -15,6 +15,7 @@ struct RequestRunner {
         let writer = RequestWriter(request, fields, body)
         // The copy of a piped body is deleted when the request has finished.
         defer { withExtendedLifetime(body) {} }
+        if request.isDryRun { return try printLine(writer, daemon) }
         if let streaming = request.streaming {
             return try StreamRunner(request, streaming, daemon).run(writer, body)
         }
@@ -31,9 +32,30 @@ struct RequestRunner {
         if body?.streamed != nil || request.cookies.jar != nil {
             return try PendingRequest(daemon, writer).complete(body?.streamed, cookieJar: request.cookies.jar, finish)
         }
-        let record = try daemon.call("request.perform") { writer.write(to: &$0) }
+        let record = try daemon.call("request.perform") { writer.write(to: &$0, and: writer.writeDetail) }
         defer { daemon.releaseBody(of: record) }
         return try finish(record)
+    }
+
+    /// Prints the request as a command line of curl, without its secrets. It is made and not sent.
+    private func printLine(_ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure) -> ExitCode {
+        let answer = try daemon.call("request.submit") { json in
+            writer.write(to: &json) { json in
+                json.member("start", static: "manual")
+                json.member("setup", static: "eager")
+            }
+        }
+        let pending = PendingRequest(daemon, id: answer["request"]?.string ?? "")
+        defer {
+            _ = try? pending.call("request.cancel")
+            pending.dismiss()
+        }
+        let line = try pending.call("request.curl")
+        guard let text = line["curl"]?.string else {
+            throw Failure(.transferFailed, line["reason"]?.string ?? "there is no request to send")
+        }
+        try Terminal.print(text + "\n")
+        return .success
     }
 
     private func loadBody() throws(Failure) -> BodyArgument? {
@@ -47,8 +69,9 @@ struct RequestRunner {
 
     private func finish(_ record: JSON) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
+        defer { request.writeOut?.print(record) }
         try Outcome(record, request).check()
-        try ResponseOutput(record).write(to: request.output, withHead: request.printsHead)
+        try ResponseOutput(record, request).write(to: request.output, withHead: request.printsHead)
         return .success
     }
 }

@@ -55,6 +55,11 @@ struct RequestWriter {
         writer.endObject()
     }
 
+    /// Writes how much the record has: of a request with `-v`, the fields too.
+    func writeDetail(to writer: inout JSONWriter) {
+        if request.isVerbose { writer.member("detail", static: "full") }
+    }
+
     private func writeFields(to writer: inout JSONWriter) {
         var fields = fields
         func addUnlessGiven(_ name: String, _ value: String) {

@@ -5,15 +5,27 @@ internal import Glibc
 /// Writes a response to standard output, or to a file that is replaced atomically.
 struct ResponseOutput {
     private let record: JSON
+    private let layout: RequestArguments.Layout
+    /// Whether the body is printed on a terminal as it is.
+    private let isRaw: Bool
 
-    init(_ record: JSON) { self.record = record }
+    init(_ record: JSON) {
+        self.record = record
+        (layout, isRaw) = (.never, false)
+    }
+
+    init(_ record: JSON, _ request: RequestArguments) {
+        self.record = record
+        (layout, isRaw) = (request.layout, request.isRawStream)
+    }
 
     func write(to path: String?, withHead: Bool) throws(Failure) {
         // Opened first, so that a missing body is noticed before anything is written.
         let file = try openSpoolFile()
         guard let path else {
+            if Terminal.isTerminal, !isRaw { return try writeToTerminal(withHead, file) }
             return try Terminal.write("standard output") { () throws(SystemError) in
-                try write(to: Terminal.output, withHead, file, isTerminal: Terminal.isTerminal)
+                try write(to: Terminal.output, withHead, file)
             }
         }
         try Terminal.write(path) { () throws(SystemError) in
@@ -21,6 +33,28 @@ struct ResponseOutput {
             try write(to: BlockingOutput(borrowing: output.descriptor.raw), withHead, file)
             try output.commit()
         }
+    }
+
+    /// Writes to a terminal: the head, and the body as far as it is text.
+    private func writeToTerminal(_ withHead: Bool, _ file: SpoolFile?) throws(Failure) {
+        if withHead { try Terminal.print(head(isTerminal: true)) }
+        var body = TerminalBody(
+            contentType: ResponseOutput.contentType(of: record), laysOut: layout != .never)
+        var bytes: [UInt8] = []
+        appendBody(to: &bytes)
+        try Terminal.print(try body.add(bytes))
+        while let file, let piece = try file.next() { try Terminal.print(try body.add(piece)) }
+        try Terminal.print(body.finish())
+    }
+
+    /// The field Content-Type of an object with the member `response`; empty for none.
+    static func contentType(of object: JSON) -> String {
+        var type = ""
+        object["response"]?["headers"]?.forEachElement { field in
+            guard type.isEmpty, field[index: 0]?.string?.lowercased() == "content-type" else { return }
+            type = field[index: 1]?.string ?? ""
+        }
+        return type
     }
 
     private func openSpoolFile() throws(Failure) -> SpoolFile? {
@@ -36,13 +70,19 @@ struct ResponseOutput {
         }
     }
 
-    /// Writes head and body. On a terminal, unprintable characters of the head are escaped.
+    /// Writes head and body.
     private func write(
-        to output: BlockingOutput, _ withHead: Bool, _ file: SpoolFile?, isTerminal: Bool = false
+        to output: BlockingOutput, _ withHead: Bool, _ file: SpoolFile?
     ) throws(SystemError) {
         // Writes a small response in one piece: a reader such as head(1) may close the pipe after the first line.
-        var bytes = withHead ? head(isTerminal: isTerminal) : []
-        appendBody(to: &bytes)
+        var bytes = withHead ? head(isTerminal: false) : []
+        if layout == .always, file == nil {
+            var body: [UInt8] = []
+            appendBody(to: &body)
+            bytes += JSONLayout(hasColors: false).text(body) ?? body
+        } else {
+            appendBody(to: &bytes)
+        }
         if !bytes.isEmpty { try output.write(bytes) }
         if let file { try output.copy(from: file.descriptor) }
     }
@@ -97,5 +137,18 @@ struct ResponseOutput {
 private final class SpoolFile {
     let descriptor: FileDescriptor
 
+    private static let pieceBytes = 65_536
+
     init(_ path: String) throws(SystemError) { descriptor = try FileDescriptor.open(path, O_RDONLY) }
+
+    /// The next bytes; `nil` at the end.
+    func next() throws(Failure) -> [UInt8]? {
+        var piece = [UInt8](repeating: 0, count: SpoolFile.pieceBytes)
+        switch piece.withUnsafeMutableBytes({ Bytes.read(descriptor.raw, into: $0) }) {
+        case .bytes(let count): return Array(piece[..<count])
+        case .endOfFile, .wouldBlock: return nil
+        case .failed(let code):
+            throw Failure(.transferFailed, "cannot read the body: \(SystemError.reason(of: code))")
+        }
+    }
 }

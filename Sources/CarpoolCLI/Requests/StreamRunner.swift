@@ -53,6 +53,7 @@ struct StreamRunner {
         }
         let record = try pending.wait()
         if request.isVerbose { Report(record).printToStandardError() }
+        defer { request.writeOut?.print(record) }
         try saveCookies(of: record, pending) { () throws(Failure) in try Outcome(record, request).check() }
         return .success
     }
