@@ -13,6 +13,7 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlTransfers": "curl carries out a command line of curl",
             "Daemon": "a command finds or starts the daemon",
             "Events": "watch and reachability print events",
+            "Inspection": "ls and show print requests",
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",
             "Terminal": "a command writes, fails and ends with an exit code",
@@ -51,6 +52,12 @@ let rooms: [String: [String: [String: String]]] = [
         ],
         "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
         "Events": ["Terminal": "events are printed, and an interruption ends them"],
+        "Inspection": [
+            "CommandLine": "ages are printed, and names are arguments",
+            "Daemon": "requests are listed and changed",
+            "Requests": "what the cache did is printed as by -v",
+            "Terminal": "tables fit the terminal",
+        ],
         "Network": [
             "CommandLine": "the arguments of both commands",
             "Events": "a watch follows events",

@@ -17,7 +17,9 @@ enum CommandList {
             body(GetCommand.self) || body(HeadCommand.self) || body(PostCommand.self) || body(PutCommand.self)
             || body(PatchCommand.self) || body(DeleteCommand.self) || body(CurlCommand.self) || body(CacheCommand.self)
             || body(PinsCommand.self) || body(CallCommand.self)
-            || body(WatchCommand.self) || body(ReachabilityCommand.self) || body(WaitOnlineCommand.self)
+            || body(LsCommand.self) || body(ShowCommand.self) || body(CancelCommand.self) || body(PauseCommand.self)
+            || body(ResumeCommand.self) || body(WatchCommand.self) || body(ReachabilityCommand.self)
+            || body(WaitOnlineCommand.self)
             || body(DaemonCommand.self) || body(DoctorCommand.self) || body(OpenRPCCommand.self)
             || body(VersionCommand.self) || body(HelpCommand.self)
     }

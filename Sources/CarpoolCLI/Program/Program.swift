@@ -30,6 +30,14 @@ package enum Program {
         } catch {
             throw Failure(error)
         }
-        return try invocation.run()
+        do throws(Failure) {
+            return try invocation.run()
+        } catch {
+            // What is called by the names of the wire is advised by them.
+            guard let hint = error.hint, invocation.command.name != CallCommand.name else { throw error }
+            var failure = error
+            failure.hint = CommandHint.text(hint)
+            throw failure
+        }
     }
 }

@@ -1,0 +1,77 @@
+internal import CarpoolJSON
+
+/// The text of `carpool show`: what a request is, and when its steps happened.
+struct RequestSheet {
+    private let record: JSON
+    private let entry: JSON?
+    private let columns: Columns
+
+    /// - Parameters:
+    ///   - record: the whole record, from `request.get`.
+    ///   - entry: its entry in `request.list`, if it has one.
+    init(_ record: JSON, _ entry: JSON?, _ columns: Columns) {
+        self.record = record
+        self.entry = entry
+        self.columns = columns
+    }
+
+    var lines: [String] {
+        var lines = head.map { columns.fitting(PlainText.escaped($0)) }
+        var first: Int64?
+        var hops: [(hop: JSON, offset: Int64)] = []
+        record["attempts"]?.forEachElement { attempt in
+            attempt["metrics"]?.forEachElement { hop in
+                let start = RequestSheet.start(of: hop)
+                let origin = first ?? start
+                first = origin
+                hops.append((hop: hop, offset: max(Int64(0), start - origin)))
+            }
+        }
+        var total: Int64 = 0
+        for (hop, offset) in hops { total = max(total, offset + Int64(hop["end_us"]?.int ?? 0)) }
+        let waterfall = Waterfall(columns, total: total)
+        for (hop, offset) in hops {
+            lines.append("")
+            lines.append(columns.fitting(PlainText.escaped(RequestSheet.title(of: hop))))
+            lines += waterfall.lines(Waterfall.steps(of: hop, after: offset))
+        }
+        return lines
+    }
+
+    private var head: [String] {
+        let method: String = record["method"]?.string ?? entry?["method"]?.string ?? "?"
+        let url: String = record["url"]?.string ?? entry?["url"]?.string ?? "?"
+        var lines = ["\(record["request"]?.string ?? "?")  \(method) \(url)"]
+        var parts = [entry.map(RequestTable.state) ?? record["state"]?.string ?? "?"]
+        if let status = record["response"]?["status"]?.int { parts.append("status \(status)") }
+        if let size = record["body"]?["size_bytes"]?.int { parts.append(ProgressLine.size(Double(size))) }
+        if let time = record["metrics"]?["duration_us"]?.int { parts.append(Waterfall.milliseconds(Int64(time))) }
+        if let retries = record["retry_count"]?.int, retries > 0 { parts.append("\(retries) retries") }
+        lines.append("state    \(parts.joined(separator: ", "))")
+        if let client = entry?["client"]?.string { lines.append("client   \(client)") }
+        if let session = entry?["session"]?.string { lines.append("session  \(session)") }
+        if let error = record["outcome"]?["error"] {
+            lines.append("error    \(error["name"]?.string ?? "?"): \(error["message"]?.string ?? "")")
+            if let hint = error["hint"]?.string { lines.append("hint     \(hint)") }
+        }
+        if let cache = record["cache"] { lines.append(Report.line(ofCache: cache)) }
+        return lines
+    }
+
+    /// When a hop began, in microseconds since 1970.
+    private static func start(of hop: JSON) -> Int64 {
+        guard let text = hop["fetch_start"]?.string, let time = RequestTable.microseconds(text) else { return 0 }
+        return time
+    }
+
+    private static func title(of hop: JSON) -> String {
+        var parts = [hop["url"]?.string ?? "?"]
+        if let status = hop["status"]?.int { parts.append("status \(status)") }
+        if let version = hop["http_version"]?.string { parts.append(version) }
+        if let connection = hop["connection"]?.int {
+            parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new")")
+        }
+        if let remote = hop["remote"]?.string { parts.append("to \(remote)") }
+        return parts.joined(separator: ", ")
+    }
+}
