@@ -49,6 +49,14 @@ struct RequestArguments: CommandArguments {
     }
 
     var url = ""
+    /// The URLs after the first one.
+    var moreURLs: [String] = []
+    /// A file with more URLs, `-` for standard input; `nil` for none.
+    var inputFile: String?
+    /// How many requests run at once.
+    var parallel = 1
+    /// Whether the first failure ends the command.
+    var failsEarly = false
     var method: String
     var headers: [Header] = []
     var body: BodyArgument.Source?
@@ -291,6 +299,16 @@ extension Option where Arguments == RequestArguments {
                 "--write-out", short: "w", takes: "TEXT",
                 "print TEXT at the end, as curl's -w: '%{http_code}\\n', or @FILE"
             ) { $0.writeOut = WriteOut($1) },
+            Option(
+                "--input-file", takesNonEmpty: "FILE", "request the URLs in FILE too, one a line (-: standard input)"
+            ) {
+                $0.inputFile = $1
+            },
+            Option("--parallel", takes: "N", "run up to N requests at once (1 to 64)", read: RequestArguments.parallel)
+            {
+                $0.parallel = $1
+            },
+            Option("--fail-early", "end with the first of several requests that fails") { $0.failsEarly = true },
             Option("--dry-run", "print the request as a command line of curl, and send nothing") { $0.isDryRun = true },
             .socket, .help,
         ]

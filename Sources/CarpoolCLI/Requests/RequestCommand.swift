@@ -5,19 +5,22 @@ protocol RequestCommand: Command where Arguments == RequestArguments {
 }
 
 extension RequestCommand {
-    static var synopsis: String { "[OPTIONS] URL" }
+    static var synopsis: String { "[OPTIONS] URL..." }
 
     static var arguments: RequestArguments { RequestArguments(method: method) }
 
     static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
-        guard arguments.url.isEmpty else {
-            throw UsageError("a request has one URL, not '\(arguments.url)' and '\(operand)'")
+        guard !operand.isEmpty else { throw UsageError("a URL is empty") }
+        if arguments.url.isEmpty {
+            arguments.url = RequestArguments.withScheme(operand)
+        } else {
+            arguments.moreURLs.append(RequestArguments.withScheme(operand))
         }
-        arguments.url = RequestArguments.withScheme(operand)
     }
 
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
-        guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
+        guard !arguments.url.isEmpty || arguments.inputFile != nil else { throw UsageError("\(name) needs a URL") }
+        try arguments.checkSeveral()
         guard !arguments.isStream || arguments.output == nil && !arguments.usesRemoteName else {
             throw UsageError(
                 "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")
@@ -32,6 +35,7 @@ extension RequestCommand {
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         try Failure.naming { () throws(Failure) in
+            if arguments.isSeveral { return try RequestSeries(arguments).run() }
             guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
             var complete = arguments
             try complete.nameOutput()

@@ -58,7 +58,8 @@ struct RequestRunner {
         return .success
     }
 
-    private func loadBody() throws(Failure) -> BodyArgument? {
+    /// The body of the command line.
+    func loadBody() throws(Failure) -> BodyArgument? {
         guard let body = request.body else { return nil }
         do throws(SystemError) {
             return try BodyArgument.load(body)
@@ -67,7 +68,8 @@ struct RequestRunner {
         }
     }
 
-    private func finish(_ record: JSON) throws(Failure) -> ExitCode {
+    /// Prints a request that has ended.
+    func finish(_ record: JSON) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(record) }
         try Outcome(record, request).check()

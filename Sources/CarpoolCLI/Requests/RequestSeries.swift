@@ -1,0 +1,137 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// Several requests that differ in their URL: one after the other, or some at once. What they print is in the order of
+/// the URLs and not mixed.
+struct RequestSeries {
+    private let arguments: RequestArguments
+
+    /// The maximum size of a file of URLs.
+    private static let maximumBytes = 16_777_216
+
+    init(_ arguments: RequestArguments) { self.arguments = arguments }
+
+    func run() throws(Failure) -> ExitCode {
+        let urls = try (arguments.url.isEmpty ? [] : [arguments.url]) + arguments.moreURLs + fileURLs()
+        guard !urls.isEmpty else { throw Failure(.usage, "\(arguments.inputFile ?? "") has no URL") }
+        return arguments.parallel > 1 ? try runAtOnce(urls) : try runInTurn(urls)
+    }
+
+    /// The URLs of the file: a line each, without empty ones and comments.
+    private func fileURLs() throws(Failure) -> [String] {
+        guard let path = arguments.inputFile else { return [] }
+        var bytes: [UInt8] = []
+        do throws(SystemError) {
+            let limit = RequestSeries.maximumBytes
+            if path == "-" {
+                bytes = try Bytes.readAll(STDIN_FILENO, atMost: limit, path: "standard input")
+            } else {
+                let file = try FileDescriptor.open(path, O_RDONLY)
+                bytes = try Bytes.readAll(file.raw, atMost: limit, path: path)
+            }
+        } catch {
+            throw Failure(.usage, "cannot read the URLs: \(error)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.usage, "\(path) is not UTF-8")
+        }
+        return text.split(whereSeparator: \.isNewline).compactMap { line in
+            let url = line.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return url.isEmpty || url.hasPrefix("#") ? nil : RequestArguments.withScheme(String(url))
+        }
+    }
+
+    /// The arguments of one request.
+    private func single(_ url: String) throws(Failure) -> RequestArguments {
+        var single = arguments
+        single.url = url
+        single.moreURLs = []
+        single.inputFile = nil
+        try single.nameOutput()
+        try single.readIdentity()
+        try single.readPassword()
+        return single
+    }
+
+    private func runInTurn(_ urls: [String]) throws(Failure) -> ExitCode {
+        var first = ExitCode.success
+        for url in urls {
+            do throws(Failure) {
+                _ = try RequestRunner(try single(url)).run()
+            } catch {
+                try note(error, url, &first)
+            }
+        }
+        return first
+    }
+
+    /// Prints a failure with its URL; the first one decides about the exit code.
+    private func note(_ failure: Failure, _ url: String, _ first: inout ExitCode) throws(Failure) {
+        // Without a message it is the end of standard output, and without a daemon nothing can follow.
+        guard let message = failure.namingOption.message, failure.code != .unreachable, !arguments.failsEarly else {
+            throw failure
+        }
+        Terminal.printError("carpool: \(url): \(message)")
+        if let hint = failure.hint { Terminal.printError("hint: \(CommandHint.text(hint))") }
+        if first == .success { first = failure.code }
+    }
+
+    // MARK: At once
+
+    /// Keeps some requests under way. Their bodies wait in the daemon until those before them were printed.
+    private func runAtOnce(_ urls: [String]) throws(Failure) -> ExitCode {
+        let daemon = try DaemonAccess(socket: arguments.socket)
+        let fields = try HeaderFile.fields(of: arguments.headers)
+        var first = ExitCode.success
+        var running: [(url: String, request: RequestArguments, pending: PendingRequest)] = []
+        var rest = urls[...]
+        while !rest.isEmpty || !running.isEmpty {
+            while running.count < arguments.parallel, let url = rest.popFirst() {
+                do throws(Failure) {
+                    let request = try single(url)
+                    let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
+                    running.append((url, request, try PendingRequest(daemon, writer)))
+                } catch {
+                    try note(error, url, &first)
+                }
+            }
+            guard !running.isEmpty else { continue }
+            let (url, request, pending) = running.removeFirst()
+            do throws(Failure) {
+                _ = try pending.complete(nil, cookieJar: nil, RequestRunner(request).finish)
+            } catch {
+                try note(error, url, &first)
+            }
+        }
+        return first
+    }
+}
+
+extension RequestArguments {
+    /// Whether there may be several URLs.
+    var isSeveral: Bool { !moreURLs.isEmpty || inputFile != nil }
+
+    /// The value of `--parallel`.
+    static func parallel(_ text: String) throws(UsageError) -> Int {
+        guard let number = Int(text), (1...64).contains(number) else {
+            throw UsageError("--parallel takes a number from 1 to 64, not '\(text)'")
+        }
+        return number
+    }
+
+    /// Refuses options that several requests cannot share.
+    func checkSeveral() throws(UsageError) {
+        guard isSeveral else { return }
+        if let output, output != "/dev/null" {
+            throw UsageError("-o names one file, and there are several URLs: use -O, or one command for each")
+        }
+        if resumes { throw UsageError("-C resumes one download, and there are several URLs") }
+        if cookies.jar != nil { throw UsageError("-c saves the cookies of one request, and there are several URLs") }
+        if body == .stream || body == .standardInput {
+            throw UsageError("standard input can be sent once, and there are several URLs: send a file")
+        }
+        if streaming != nil { throw UsageError("--lines and --sse print one stream, and there are several URLs") }
+    }
+}

@@ -1,0 +1,94 @@
+"""Several URLs of one command: in turn or at once, with their output in the order of the URLs."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, USAGE, Run
+from harness.waiting import PATIENCE_SECONDS
+from origins.scripted import Exchange, ScriptedOrigin
+
+LARGE = bytes(range(256)) * 1_000
+
+
+@pytest.fixture
+def pages(origin: ScriptedOrigin) -> list[str]:
+    def page(exchange: Exchange) -> None:
+        exchange.reply(body=exchange.request.target[-1].encode() * 3 + LARGE)
+
+    return [origin.on(f"/page{letter}", page) for letter in "abc"]
+
+
+def expected(letters: str) -> bytes:
+    return b"".join(letter.encode() * 3 + LARGE for letter in letters)
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"], ["--parallel", "64"], ["--whole"]])
+def test_the_output_has_the_order_of_the_urls(run: Run, pages: list[str], options: list[str]) -> None:
+    done = run("get", *options, *pages, pages[0])
+    assert (done.returncode, done.stdout, done.stderr) == (OK, expected("abca"), b"")
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "3"]])
+def test_the_urls_of_a_file(run: Run, pages: list[str], tmp_path: Path, options: list[str]) -> None:
+    lines = f"# pages\n\n  {pages[1]}  note\n{pages[2].removeprefix('http://')}\r\n"
+    (tmp_path / "urls").write_text(lines)
+    assert run("get", *options, "--input-file", "urls").stdout == expected("bc")
+    assert run("get", *options, "--input-file", "-", pages[0], stdin=lines.encode()).stdout == expected("abc")
+    assert run("get", *options, "--input-file", "-", stdin=b"# none\n").returncode == USAGE
+
+
+def test_they_run_at_once(run: Run, origin: ScriptedOrigin) -> None:
+    together = threading.Barrier(4)
+
+    def meet(exchange: Exchange) -> None:
+        together.wait(PATIENCE_SECONDS)
+        exchange.reply(body=b".")
+
+    urls = [origin.on(f"/{number}", meet) for number in range(4)]
+    assert run("get", "--parallel", "4", *urls).stdout == b"...."
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"]])
+def test_the_first_failure_decides_and_the_others_are_done(
+    run: Run, pages: list[str], origin: ScriptedOrigin, options: list[str]
+) -> None:
+    gone = origin.on("/gone", lambda exchange: exchange.reply(404, b"gone"))
+    refused = "http://127.0.0.1:1/"
+    done = run("get", "--fail", *options, pages[0], gone, refused, pages[1])
+    assert (done.returncode, done.stdout) == (HTTP_FAILURE, expected("ab"))
+    lines = done.stderr.decode().splitlines()
+    assert lines[0] == f"carpool: {gone}: HTTP status 404 from {gone}"
+    assert lines[1].startswith(f"carpool: {refused}: session_task_failed.cannot_connect_to_host")
+    done = run("get", "--fail-early", *options, refused, pages[0])
+    assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"")
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"]])
+def test_each_has_a_file_of_its_own(run: Run, pages: list[str], tmp_path: Path, options: list[str]) -> None:
+    assert run("get", "-s", "-O", *options, *pages).returncode == OK
+    assert [(tmp_path / f"page{letter}").read_bytes() for letter in "abc"] == [expected(letter) for letter in "abc"]
+
+
+def test_a_body_is_sent_with_each(run: Run, origin: ScriptedOrigin) -> None:
+    origin.on("/form", lambda exchange: exchange.reply(body=exchange.request.body))
+    assert run("post", "-d", "x=1", f"{origin.url}/form", f"{origin.url}/form").stdout == b"x=1x=1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "file"], "-o names one file, and there are several URLs: use -O, or one command for each"),
+        (["-c", "jar"], "-c saves the cookies of one request"),
+        (["--lines"], "--lines and --sse print one stream"),
+        (["--parallel", "65"], "--parallel takes a number from 1 to 64, not '65'"),
+    ],
+)
+def test_what_they_cannot_share_is_refused(run: Run, origin: ScriptedOrigin, words: list[str], message: str) -> None:
+    done = run("get", *words, origin.url, origin.url)
+    assert done.returncode == USAGE
+    assert message in done.stderr.decode()
+    assert run("post", "-d", "@-", origin.url, origin.url).returncode == USAGE
+    assert not origin.requests
