@@ -7,13 +7,20 @@ let rooms: [String: [String: [String: String]]] = [
             "Terminal": "sizes and URLs are printed",
         ],
         "CommandLine": ["Terminal": "an error of usage has an exit code"],
+        "Completion": [
+            "CommandLine": "the options of the commands are completed",
+            "CurlCommandLine": "so are those of curl",
+            "Requests": "options with fixed values",
+        ],
         "Commands": [
             "Cache": "cache lists, explains and purges responses",
             "CommandLine": "a command is a Command with options",
+            "Completion": "completion prints the completions of a shell",
             "CurlTransfers": "curl carries out a command line of curl",
             "Daemon": "a command finds or starts the daemon",
             "Events": "watch and reachability print events",
             "Inspection": "ls and show print requests",
+            "Manual": "help prints pages of the manual",
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",
             "Terminal": "a command writes, fails and ends with an exit code",
@@ -57,6 +64,11 @@ let rooms: [String: [String: [String: String]]] = [
             "Daemon": "requests are listed and changed",
             "Requests": "what the cache did is printed as by -v",
             "Terminal": "tables fit the terminal",
+        ],
+        "Manual": [
+            "CommandLine": "the help is laid out as a page",
+            "CurlCommandLine": "so are the options of curl",
+            "Terminal": "exit codes are listed",
         ],
         "Network": [
             "CommandLine": "the arguments of both commands",

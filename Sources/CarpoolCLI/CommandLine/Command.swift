@@ -19,6 +19,9 @@ protocol Command: SendableMetatype {
     /// The default arguments.
     static var arguments: Arguments { get }
 
+    /// The words that an operand can be, for completions; empty if it is a URL or another text.
+    static var operandWords: [String] { get }
+
     /// Adds an operand.
     static func add(_ operand: String, to arguments: inout Arguments) throws(UsageError)
     /// Checks the arguments as a whole.
@@ -38,6 +41,7 @@ protocol CommandArguments: Equatable {
 
 extension Command {
     static var details: String { "" }
+    static var operandWords: [String] { [] }
 
     /// The syntax of its options.
     static var specifications: [OptionSpecification] { options.map(\.specification) }

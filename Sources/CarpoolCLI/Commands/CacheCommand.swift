@@ -23,6 +23,8 @@ enum CacheCommand: Command {
         ]
     }
 
+    static var operandWords: [String] { CacheArguments.Action.allCases.map(\.rawValue) }
+
     static var options: [Option<CacheArguments>] {
         [
             Option("--session", takesNonEmpty: "NAME", "the store of this session") { $0.session = $1 },

@@ -21,7 +21,8 @@ enum CommandList {
             || body(ResumeCommand.self) || body(WatchCommand.self) || body(ReachabilityCommand.self)
             || body(WaitOnlineCommand.self)
             || body(DaemonCommand.self) || body(DoctorCommand.self) || body(OpenRPCCommand.self)
-            || body(VersionCommand.self) || body(HelpCommand.self)
+            || body(CompletionCommand.self) || body(VersionCommand.self)
+            || body(HelpCommand.self)
     }
 
     /// Returns the command with a name.

@@ -19,6 +19,8 @@ enum DaemonCommand: Command {
 
     static var options: [Option<Arguments>] { [.socket, .help] }
 
+    static var operandWords: [String] { Action.allCases.map(\.rawValue) }
+
     /// The operand.
     enum Action: String, CaseIterable {
         case start, stop, status, restart

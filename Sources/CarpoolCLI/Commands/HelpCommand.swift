@@ -1,28 +1,41 @@
+internal import CarpoolSystem
+
 /// `carpool help`, also run by `--help` of any command.
 enum HelpCommand: Command {
     static let name = "help"
-    static let synopsis = "[COMMAND]"
+    static let synopsis = "[OPTIONS] [COMMAND]"
     static let summary = "print the list of commands, or the help of one"
+    static let details = "--man prints a page of the manual for man(1): carpool(1), or carpool-COMMAND(1)."
 
-    static var examples: [String] { ["carpool help get"] }
+    static var examples: [String] { ["carpool help get", "carpool help --man get | man -l -"] }
 
-    static var options: [Option<Arguments>] { [.help] }
+    static var options: [Option<Arguments>] {
+        [Option("--man", "print a page of the manual, in roff") { $0.isManual = true }, .help]
+    }
+
+    static var operandWords: [String] { CommandList.all.map { $0.name } }
 
     struct Arguments: CommandArguments {
         /// The name of a command; `nil` for the list of commands.
         var topic: String?
         var isJSON = false
+        var isManual = false
         var socket: String?
     }
 
     static var arguments: Arguments { Arguments() }
 
-    /// Stops at the first operand. `--json` is not in the help: only `docs/generate` uses it.
+    /// Parses in its own way: `--json` is not in the help: only `docs/generate` uses it.
     static func parse(_ scanner: inout ArgumentScanner, socket: String?) throws(UsageError) -> Invocation? {
-        while let argument = try scanner.next([.help, json], in: name) {
+        var arguments = arguments
+        let manual = options[0].specification
+        while let argument = try scanner.next([.help, json, manual], in: name) {
             switch argument {
-            case .operand(let topic): return Invocation(self, Arguments(topic: try CommandList.find(topic).name))
-            case .option(1, _): return Invocation(self, Arguments(isJSON: true))
+            case .operand(let topic):
+                guard arguments.topic == nil else { throw UsageError("help takes one COMMAND, not also '\(topic)'") }
+                arguments.topic = try CommandList.find(topic).name
+            case .option(1, _): arguments.isJSON = true
+            case .option(2, _): arguments.isManual = true
             case .option: continue
             }
         }
@@ -39,7 +52,16 @@ enum HelpCommand: Command {
             return .success
         }
         let command = CommandList.all.first { $0.name == arguments.topic }
-        try Terminal.print(command.map(HelpText.of) ?? HelpText.overview(of: CommandList.all))
+        try Terminal.print(arguments.isManual ? manual(of: command) : help(of: command))
         return .success
+    }
+
+    private static func help(of command: (any Command.Type)?) -> String {
+        command.map(HelpText.of) ?? HelpText.overview(of: CommandList.all)
+    }
+
+    private static func manual(of command: (any Command.Type)?) -> String {
+        command.map { ManualPage.of($0, version: Release.version) }
+            ?? ManualPage.overview(of: CommandList.all, version: Release.version)
     }
 }

@@ -1,7 +1,7 @@
 /// The texts of `carpool curl --help` and `--version`.
 enum CurlHelp {
     /// The categories, in the order of the help.
-    private static let categories: [(name: String, title: String, options: [CurlOption])] = [
+    static let categories: [(name: String, title: String, options: [CurlOption])] = [
         ("curl", "The command itself", CurlOption.general), ("output", "Files and messages", CurlOption.output),
         ("transfer", "Redirects, retries, limits", CurlOption.transfer),
         ("request", "What is sent", CurlOption.request), ("fields", "Header fields and cookies", CurlOption.fields),

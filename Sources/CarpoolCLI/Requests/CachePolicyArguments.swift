@@ -7,7 +7,8 @@ struct CachePolicyArguments: Equatable {
     /// How long the response is fresh, in milliseconds; `nil` for what it says.
     var ttlMilliseconds: Int?
 
-    private static let policies = [
+    /// The values of `--cache`.
+    static let policies = [
         "use_protocol", "reload_ignoring_cache", "return_cache_else_load", "return_cache_dont_load",
         "reload_revalidating", "no_store",
     ]

@@ -45,8 +45,11 @@ struct ConnectionArguments: Equatable {
         text.contains(":") || text.contains(".") && text.utf8.allSatisfy { (48...57).contains($0) || $0 == 0x2E }
     }
 
+    /// The values of `--tls-max`.
+    static var versions: [String] { ["default", "1.0", "1.1", "1.2", "1.3"] }
+
     mutating func setMaximumVersion(_ value: String) throws(UsageError) {
-        guard ["default", "1.0", "1.1", "1.2", "1.3"].contains(value) else {
+        guard ConnectionArguments.versions.contains(value) else {
             throw UsageError("--tls-max takes 1.0, 1.1, 1.2, 1.3 or default, not '\(value)'")
         }
         maximumVersion = value == "default" ? nil : value

@@ -71,8 +71,10 @@ extension RequestArguments {
         return text
     }
 
+    static var priorities: [String] { ["high", "normal", "low"] }
+
     static func priority(_ text: String) throws(UsageError) -> String {
-        guard ["high", "normal", "low"].contains(text) else {
+        guard priorities.contains(text) else {
             throw UsageError("--priority takes high, normal or low, not '\(text)'")
         }
         return text

@@ -11,7 +11,7 @@ struct RequestArguments: CommandArguments {
     }
 
     /// When JSON is laid out for people.
-    enum Layout: String {
+    enum Layout: String, CaseIterable {
         case onTerminal = "auto"
         case always
         case never

@@ -1,0 +1,19 @@
+/// The shells that completions are printed for.
+enum CompletionShell: String, CaseIterable {
+    case bash, zsh, fish
+
+    /// The script that the shell reads. It runs no program when a line is completed.
+    func script(for commands: [any Command.Type]) -> String {
+        let tree = CompletionTree(commands)
+        return switch self {
+        case .bash: BashCompletion.script(tree)
+        case .zsh: ZshCompletion.script(tree)
+        case .fish: FishCompletion.script(tree)
+        }
+    }
+
+    /// The text as one word in single quotes, for bash and zsh.
+    static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,163 @@
+"""The completions of `carpool completion`, in the real shells."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.command import OK, USAGE, Run
+from harness.typing import INSERT_ALL, Typist
+from harness.waiting import PATIENCE_SECONDS
+
+SHELLS = ["bash", "zsh", "fish"]
+
+
+def script(run: Run, shell: str, directory: Path) -> Path:
+    done = run("completion", shell)
+    assert (done.returncode, done.stderr) == (OK, b"")
+    path = directory / f"carpool.{shell}"
+    path.write_bytes(done.stdout)
+    return path
+
+
+@pytest.fixture
+def folder(directory: Path) -> Path:
+    """A folder with files to complete."""
+    made = directory / "work"
+    made.mkdir()
+    (made / "a page.html").touch()
+    (made / "body.json").touch()
+    (made / "certificates").mkdir()
+    return made
+
+
+@pytest.fixture(params=["bash", "zsh"])
+def typist(
+    request: pytest.FixtureRequest, run: Run, variables: dict[str, str], directory: Path, folder: Path
+) -> Iterator[Typist]:
+    made = Typist(request.param, script(run, request.param, directory), variables, folder)
+    yield made
+    made.close()
+
+
+# What is typed, and the line after the tabulator.
+LINES = [
+    ("carpool ge", "carpool get "),
+    ("carpool wait", "carpool wait-online "),
+    ("carpool --socket body.json daem", "carpool --socket body.json daemon "),
+    ("carpool --socket=body.json daem", "carpool --socket=body.json daemon "),
+    ("carpool get --heade", "carpool get --header"),
+    ("carpool get https://example.com/ --dry", "carpool get https://example.com/ --dry-run "),
+    ("carpool get -x http://127.0.0.1:8080 --dry", "carpool get -x http://127.0.0.1:8080 --dry-run "),
+    ("carpool get --pretty al", "carpool get --pretty always "),
+    ("carpool get --pretty=al", "carpool get --pretty=always "),
+    ("carpool get --cache no", "carpool get --cache no_store "),
+    ("carpool get --priority hi", "carpool get --priority high "),
+    ("carpool get -o bo", "carpool get -o body.json "),
+    ("carpool get -so bo", "carpool get -so body.json "),
+    ("carpool get --output=bo", "carpool get --output=body.json "),
+    ("carpool get -o a", "carpool get -o a\\ page.html "),
+    ("carpool get --capath c", "carpool get --capath certificates/"),
+    ("carpool post -d @bo", "carpool post -d @body.json "),
+    ("carpool post -d @a", "carpool post -d @a\\ page.html "),
+    ("carpool post -d @a\\ p", "carpool post -d @a\\ page.html "),
+    ("carpool post -d bo", "carpool post -d bo"),
+    ("carpool get bo", "carpool get bo"),
+    ("carpool get --timeout bo", "carpool get --timeout bo"),
+    ("carpool daemon sto", "carpool daemon stop "),
+    ("carpool cache pu", "carpool cache purge "),
+    ("carpool completion fi", "carpool completion fish "),
+    ("carpool help dae", "carpool help daemon "),
+    ("carpool watch --scope se", "carpool watch --scope session:"),
+    ("carpool get -- --dry", "carpool get -- --dry"),
+    ("carpool curl --remote-header", "carpool curl --remote-header-name "),
+    ("carpool curl get --no-clob", "carpool curl get --no-clobber "),
+    ("carpool curl -fsSLo bo", "carpool curl -fsSLo body.json "),
+    ("carpool curl --help outp", "carpool curl --help output "),
+]
+
+
+def test_a_tabulator_completes_the_word(typist: Typist) -> None:
+    # Whether a space follows a unique completion differs between the shells where one can type on, as after @FILE.
+    found = {typed: typist.after(typed + "\t") for typed, _ in LINES}
+    assert {typed: line.rstrip(" =") for typed, line in found.items()} == {
+        typed: line.rstrip(" =") for typed, line in LINES
+    }
+
+
+def test_all_options_and_commands_are_offered(typist: Typist, run: Run) -> None:
+    for command in ["get", "curl", "watch", "cache"]:
+        text = run("curl", "--help", "all").stdout if command == "curl" else run("help", command).stdout
+        listed = {word for word in text.decode().split() if word.startswith("--") and word[-1] not in ".:),"}
+        line = typist.after(f"carpool {command} --{INSERT_ALL}")
+        offered = {word.rstrip("=") for word in line.split()}
+        assert {word for word in listed if word[2:3].isalnum()} - {"--no-progress-meter"} <= offered
+    commands = typist.after(f"carpool {INSERT_ALL}").split()
+    assert {"get", "curl", "wait-online", "help", "completion"} <= set(commands)
+
+
+def test_fish_completes(run: Run, variables: dict[str, str], directory: Path, folder: Path) -> None:
+    path = script(run, "fish", directory)
+
+    def offered(line: str) -> set[str]:
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {path}; complete -C $argv[1]", line],
+            env=variables,
+            cwd=folder,
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+        assert done.stderr == b""
+        return {row.split("\t")[0] for row in done.stdout.decode().splitlines()}
+
+    assert offered("carpool get --he") == {"--head", "--header", "--help"}
+    assert {"get", "curl", "completion"} <= offered("carpool ")
+    assert offered("carpool --socket x da") == {"daemon"}
+    assert offered("carpool get --pretty ") == {"auto", "always", "never"}
+    assert offered("carpool get --pretty=al") == {"--pretty=always"}
+    assert offered("carpool get -o b") == {"body.json"}
+    assert offered("carpool get --capath ") == {"certificates/"}
+    assert offered("carpool post -d @b") == {"@body.json"}
+    assert offered("carpool get b") == set()
+    assert offered("carpool daemon ") == {"start", "stop", "status", "restart"}
+    assert offered("carpool curl get --no-clob") == {"--no-clobber"}
+    assert offered("carpool watch --scope m") == {"mine"}
+
+
+def test_zsh_finds_the_script_in_a_folder(run: Run, variables: dict[str, str], directory: Path) -> None:
+    functions = directory / "functions"
+    functions.mkdir()
+    script(run, "zsh", directory).rename(functions / "_carpool")
+    load = "fpath=($argv[1] $fpath); autoload -Uz compinit; compinit -D; print $_comps[carpool]"
+    done = subprocess.run(
+        ["zsh", "-fc", load, "zsh", str(functions)],
+        env=variables,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
+    assert done.stdout == b"_carpool\n"
+
+
+def test_the_script_of_bash_has_no_mistakes(run: Run, directory: Path) -> None:
+    path = script(run, "bash", directory)
+    done = subprocess.run(
+        ["shellcheck", "--shell=bash", path], capture_output=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_scripts_run_no_command(run: Run, shell: str, directory: Path) -> None:
+    lines = script(run, shell, directory).read_text().splitlines()
+    assert not [line for line in lines if "$(carpool" in line or "(carpool " in line or line.startswith("carpool")]
+
+
+def test_another_shell_is_refused(run: Run) -> None:
+    done = run("completion", "tcsh")
+    assert done.returncode == USAGE
+    assert b"completion takes one of bash, zsh, fish, not 'tcsh'" in done.stderr
+    assert run("completion").returncode == USAGE
