@@ -63,7 +63,10 @@ def test_a_reader_that_leaves_ends_it_as_it_ends_other_filters(shell: Shell, ngi
 
 def test_closed_descriptors_are_not_taken_for_others(shell: Shell, nginx: Nginx) -> None:
     assert shell("carpool get http://127.0.0.1:1/ 2>&-").returncode == TRANSFER_FAILED
-    assert shell(f"carpool get {nginx.http}/1m.bin <&- >&- 2>&-").returncode == 0
+    assert shell(f"carpool get {nginx.http}/1m.bin <&- 2>&- | wc -c").stdout.strip() == str(1 << 20)
+    # A closed standard output cannot be written to, as a full disk cannot.
+    done = shell(f"carpool get {nginx.http}/1m.bin <&- >&-")
+    assert (done.returncode, "standard output" in done.stderr) == (TRANSFER_FAILED, True), done.stderr
 
 
 def test_pipes_devices_and_links_are_written_as_what_they_are(shell: Shell, nginx: Nginx, directory: Path) -> None:

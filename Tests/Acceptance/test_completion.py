@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.command import OK, USAGE, Run
-from harness.typing import INSERT_ALL, Typist
+from harness.typist import INSERT_ALL, Typist
 from harness.waiting import PATIENCE_SECONDS
 
 SHELLS = ["bash", "zsh", "fish"]

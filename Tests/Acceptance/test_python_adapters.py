@@ -32,7 +32,7 @@ from requests.adapters import HTTPAdapter
 
 ASYNCHRONOUS = ["asyncio", "trio"]
 CONNECTIONS = _pool.MAX_IDLE + 4
-CONFIG = {"limits": {"long_host_connections_per_client": CONNECTIONS}}
+CONFIG = {"limits": {"host_connections_per_client": CONNECTIONS}}
 
 
 @pytest.fixture(autouse=True)
