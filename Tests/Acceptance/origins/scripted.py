@@ -7,6 +7,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from io import BufferedReader
@@ -102,10 +103,17 @@ class Exchange:
         raise GoneError
 
     def wait_for_peer_to_close(self) -> bool:
-        """Whether the daemon ends the connection, in time."""
-        self._connection.settimeout(PATIENCE_SECONDS)
+        """Read and drop what still comes; whether the daemon ends the connection, in time.
+
+        To close with bytes unread would reset the connection, and a response on its way could be lost (RFC 9112, 9.6).
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
         try:
-            return self._connection.recv(1) == b""
+            while (left := deadline - time.monotonic()) > 0:
+                self._connection.settimeout(left)
+                if not self._connection.recv(65_536):
+                    return True
+            return False
         except TimeoutError:
             return False
         except OSError:
