@@ -14,7 +14,7 @@ from conftest import StartDaemon
 from harness.daemon import CARPOOL, CARPOOLD, Daemon
 from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
-from harness.wire import Wire
+from harness.wire import RemoteError, Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
@@ -48,6 +48,44 @@ def test_b8_six_slow_answers_of_one_client_do_not_block_another(daemon: Daemon, 
         assert other.call("request.perform", url=origin.url)["outcome"]["ok"]
         assert len([request for request in origin.requests if request.target == "/slow"]) == 6
         gate.set()
+
+
+def test_a_setting_gives_a_client_more_connections_to_a_host(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/slow")
+    url = origin.url + "/slow"
+    with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
+        greedy.call("session.create", name="wide", configuration={"connections_per_host": 20})
+        assert greedy.call("session.get", session="wide")["configuration"]["connections_per_host"] == 20
+        for _ in range(30):
+            greedy.request("request.perform", url=url, session="wide")
+        origin.received(20, "/slow")
+        # That of a request replaces that of its session; the largest setting holds, and another client's is its own.
+        for _ in range(5):
+            greedy.request("request.perform", url=url, session="wide", connections_per_host=22)
+        origin.received(22, "/slow")
+        for _ in range(10):
+            other.request("request.perform", url=url)
+        origin.received(28, "/slow")
+        assert greedy.call("request.perform", url=origin.url, queue_timeout_ms=100)["outcome"]["ok"] is False
+        assert len([request for request in origin.requests if request.target == "/slow"]) == 28
+        gate.set()
+
+
+def test_no_setting_gives_a_client_more_than_half_of_the_connections(
+    start: StartDaemon, origin: ScriptedOrigin
+) -> None:
+    daemon = start(config={"limits": {"host_connections": 16}})
+    gate = origin.hold("/slow")
+    with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
+        for _ in range(20):
+            greedy.request("request.perform", url=origin.url + "/slow", connections_per_host=256)
+        origin.received(8, "/slow")
+        assert other.call("request.perform", url=origin.url)["outcome"]["ok"]
+        assert len([request for request in origin.requests if request.target == "/slow"]) == 8
+        gate.set()
+    for number in (0, 257, "six"):
+        with daemon.wire() as wire, pytest.raises(RemoteError, match="connections_per_host"):
+            wire.call("request.perform", url=origin.url, connections_per_host=number)
 
 
 def test_b8_silent_hosts_of_one_client_leave_connections_to_another(

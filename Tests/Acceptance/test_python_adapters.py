@@ -32,7 +32,6 @@ from requests.adapters import HTTPAdapter
 
 ASYNCHRONOUS = ["asyncio", "trio"]
 CONNECTIONS = _pool.MAX_IDLE + 4
-CONFIG = {"limits": {"host_connections_per_client": CONNECTIONS}}
 
 
 @pytest.fixture(autouse=True)

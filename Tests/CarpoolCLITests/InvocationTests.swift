@@ -189,7 +189,8 @@ struct InvocationTests {
     }
 
     @Test(arguments: [
-        ("", "command is required"), ("git u", "did you mean get"), ("get", "needs a URL"), ("get a -o", "needs a value"),
+        ("", "command is required"), ("git u", "did you mean get"), ("get", "needs a URL"),
+        ("get a -o", "needs a value"),
         ("get --fial u", "did you mean --fail"), ("get -d x u", "post"), ("head --json x u", "post"),
         ("get -Z u", "-Z is an option of carpool curl"), ("get -H x u", "NAME: VALUE"), ("get -H :x u", "NAME: VALUE"),
         ("get u -H", "needs a value"), ("get --fail=yes u", "takes no value"), ("get --timeout soon u", "seconds"),

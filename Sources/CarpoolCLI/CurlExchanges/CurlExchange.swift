@@ -35,12 +35,15 @@ struct CurlExchange {
     static let maximumMilliseconds = 2_592_000_000
 
     /// Writes the parameters of `session.create`.
+    /// As many as curl runs transfers in parallel, at most.
+    private static let connectionsPerHost = 64
+
     static func writeSession(to writer: inout JSONWriter) {
         writer.raw(
             Array(
                 """
                 {"name":"\(session)","configuration":{"languages":[],"decode":false,"redirect":"do_not_follow",\
-                "url_encoding":"exact","timeout_ms":\(maximumMilliseconds),\
+                "url_encoding":"exact","connections_per_host":\(connectionsPerHost),"timeout_ms":\(maximumMilliseconds),\
                 "resource_timeout_ms":\(maximumMilliseconds),"connect_timeout_ms":\(defaultConnectMilliseconds)}}
                 """.utf8))
     }

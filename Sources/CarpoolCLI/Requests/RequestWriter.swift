@@ -45,6 +45,7 @@ struct RequestWriter {
         writer.member("connect_timeout_ms", request.connectMilliseconds)
         writer.member("http_version", request.httpVersion)
         writer.member("priority", request.priority)
+        if request.parallel > 1 { writer.member("connections_per_host", request.parallel) }
         for count in request.counts {
             writer.key(count.parameter)
             writer.integer(Int64(count.value))

@@ -45,8 +45,7 @@ public final class CurlTransport: Transport {
     /// The last turn in which no time was left for more transfers.
     private var fullTurn = -1
     private var nextID = 1
-    private(set) var finishedTransfers = 0
-    private(set) var reusedTransfers = 0
+    private(set) var (finishedTransfers, reusedTransfers) = (0, 0)
 
     /// Maximum number of rounds of admitting and settling in one turn: a transfer's end admits the next one at once.
     private static let roundsPerTurn = 4
@@ -206,12 +205,13 @@ public final class CurlTransport: Transport {
         guard transfer.failure == nil, case .new = transfer.phase else { return }
         let isReady = !transfer.deadlines.isPaused && isTrustReady(for: transfer) && isSocketReady(for: transfer)
         guard isReady else { return armDeadlineTimer(of: transfer) }
-        do throws(TransportError) { transfer.pool = try pool(for: transfer.request) } catch {
-            return finish(transfer, error: error)
-        }
-        guard let pool = transfer.pool else { return }
         let request = transfer.request
-        transfer.slot = queue.enqueue(transfer, in: pool.queueID, share: request.share, priority: transfer.priority)
+        let pool: OriginPool
+        do throws(TransportError) { pool = try self.pool(for: request) } catch { return finish(transfer, error: error) }
+        transfer.pool = pool
+        transfer.slot = queue.enqueue(
+            transfer, in: pool.queueID, share: request.share, priority: transfer.priority,
+            connections: request.connectionsPerHost)
         guard transfer.slot != nil else {
             let message = "the queue is full: \(configuration.queuedTransfers) transfers are waiting"
             return finish(transfer, error: TransportError(.resourceUnavailable, message, isRetryable: true))

@@ -133,7 +133,17 @@ extension AdmissionQueue {
     /// Whether a client has as many connections to an origin as one client may have.
     func isAtLimit(_ flow: Int) -> Bool {
         let origin = flows[flow].origin
-        return origins[origin].protocolState != .http2 && flows[flow].active >= origins[origin].connectionsPerClient
+        return origins[origin].protocolState != .http2 && flows[flow].active >= flows[flow].connections
+    }
+
+    /// Sets how many connections a flow gets, with its next element.
+    mutating func setConnections(_ connections: Int, of flow: Int) {
+        let origin = flows[flow].origin
+        let standard = origins[origin].connectionsPerClient
+        let wanted = connections > 0 ? min(connections, max(standard, origins[origin].connections / 2)) : standard
+        guard wanted != flows[flow].connections else { return }
+        let isIdle = flows[flow].active == 0 && flows[flow].waiting == 0
+        if isIdle || wanted > flows[flow].connections { flows[flow].connections = wanted }
     }
 
     private func needsConnection(_ origin: OriginID) -> Bool {
@@ -294,7 +304,8 @@ extension AdmissionQueue {
     private mutating func addFlow(of share: TransferShare, in origin: OriginID) -> Int {
         let account = accountOfShare[share] ?? addAccount(share)
         accounts[account].flows += 1
-        let state = Flow(share: share, origin: origin, account: account)
+        let state = Flow(
+            share: share, origin: origin, account: account, connections: origins[origin].connectionsPerClient)
         let flow = freeFlows.popLast() ?? flows.count
         if flow == flows.count { flows.append(state) } else { flows[flow] = state }
         origins[origin].flows[share] = flow

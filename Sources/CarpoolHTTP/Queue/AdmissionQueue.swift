@@ -98,6 +98,8 @@ struct AdmissionQueue<Element> {
         var busyIndex = -1
         /// Turns that it must skip, because its last transfers took as many.
         var turnsToSkip = 0
+        /// The most connections that it gets.
+        var connections: Int
         /// The priorities in whose rings it is, one bit each.
         var ringRanks: UInt8 = 0
         /// Whether it waits for a connection of the total or of its share of it.
@@ -189,12 +191,16 @@ struct AdmissionQueue<Element> {
     }
 
     /// Adds an element; returns its slot, or `nil` if the queue is full.
+    /// - Parameter connections: the most connections of the client to the origin, up to half of those of all clients; 0
+    ///   for the origin's default. While elements of the client wait or run, the largest of theirs holds: the smaller
+    ///   ones would wait for it otherwise.
     mutating func enqueue(
         _ element: Element, in origin: OriginID, share: TransferShare = TransferShare(),
-        priority: TransferPriority = .normal
+        priority: TransferPriority = .normal, connections: Int = 0
     ) -> Slot? {
         guard waiting < limits.waiting else { return nil }
         let flow = flow(of: share, in: origin)
+        setConnections(connections, of: flow)
         let rank = priority.rank
         let token = editQueue(flow, rank, by: 1) { $0.append(element) }
         addToRing(flow, isFresh: flows[flow].active == 0 && flows[flow].waiting == 1)

@@ -1,12 +1,13 @@
 /// The configuration of a ``CurlTransport``.
 public struct TransportConfiguration: Sendable {
     /// Maximum number of connections to one HTTP/1.1 origin, of all clients.
-    public var connectionsPerHost = 24
-    /// The same for one client; six, as in browsers.
+    public var connectionsPerHost = 128
+    /// The same for one client; six, as in URLSession and browsers. ``TransportRequest/connectionsPerHost`` changes it,
+    /// up to half of those of all clients.
     public var connectionsPerHostAndClient = 6
     /// Maximum number of connections to one origin for long transfers (``TransportRequest/isLong``), in addition to
     /// the others, so that six of them do not block an origin.
-    public var longConnectionsPerHost = 32
+    public var longConnectionsPerHost = 128
     /// The same for one client.
     public var longConnectionsPerHostAndClient = 8
     /// Maximum number of connections in total; idle ones are evicted for new ones.

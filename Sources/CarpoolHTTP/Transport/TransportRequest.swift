@@ -27,6 +27,8 @@ public struct TransportRequest {
     public var isLong = false
     /// Whether it gets the larger buffer of a long one, although it shares the connections of the others.
     public var hasLargeBuffer = false
+    /// The most connections of its client to its HTTP/1.1 host while it waits or runs; 0 for the engine's default.
+    public var connectionsPerHost = 0
     /// Whether it must use a new connection: an existing one does not show whether the host can be reached now.
     public var needsFreshConnection = false
     /// Its user and client, among whom connections are divided fairly.

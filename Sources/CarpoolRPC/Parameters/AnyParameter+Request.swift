@@ -14,9 +14,11 @@ extension AnyParameter {
             onDisconnect, .key, .tags,
         ]
         all.append(.cookies)
-        for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
-        all.append(.cache)
-        all.append(.defaultHeaders)
+        let last: [AnyParameter] = [.cache, .defaultHeaders, .connectionsPerHost]
+        for parameter in sharedParameters where !(all + last).contains(where: { $0 === parameter }) {
+            all.append(parameter)
+        }
+        all += last
         return all.map(\.requestMember)
     }
 

@@ -6,7 +6,7 @@ extension AnyParameter {
     static let sharedParameters: [AnyParameter] = [
         .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
-        .tls, .addresses, .clientCertificate, .proxy,
+        .tls, .addresses, .clientCertificate, .proxy, .connectionsPerHost,
     ]
 
     /// When requests are started.
@@ -91,6 +91,13 @@ extension AnyParameter {
         `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as soon as the \
         limit is exceeded. A download counts the bytes that it resumes from, and its partial file is removed.
         """, otherwise: "no limit", isInherited: true)
+    /// The most connections of a client to a host.
+    public static let connectionsPerHost = Parameter<Int>(
+        "connections_per_host", .integer(1...256),
+        """
+        The most HTTP/1.1 connections of the client to one host while requests with this setting wait or run, and the same for \
+        streams and downloads; at most half of `limits.host_connections`. Of several settings the largest holds.
+        """, otherwise: "`limits.host_connections_per_client`: 6", isInherited: true)
 }
 
 extension CommandOption {

@@ -101,11 +101,11 @@ public struct Limits: Equatable, Sendable {
     /// Time without events after which a subscription gets a bookmark.
     public var bookmarkMilliseconds = 15_000
     /// Connections to one host, of all clients and of one.
-    public var hostConnections = 24
+    public var hostConnections = 128
     /// Connections of one client to one host.
     public var hostConnectionsPerClient = 6
     /// Connections to one host for streams and downloads, of all clients.
-    public var longHostConnections = 32
+    public var longHostConnections = 128
     /// Connections of one client to one host for streams and downloads.
     public var longHostConnectionsPerClient = 8
     /// Paused transfers, whose connections count in none of these limits.

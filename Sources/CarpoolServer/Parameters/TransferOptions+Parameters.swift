@@ -16,6 +16,7 @@ extension TransferOptions {
         visitor.visit(.decode, &decodesContent)
         visitor.visit(.maximumRatio, &maximumDecodingRatio)
         visitor.visit(.maximumBodyBytes, &maximumBodyBytes)
+        visitor.visit(.connectionsPerHost, &connectionsPerHost)
     }
 
     /// Sets the parameters that a request or a session has.
@@ -35,6 +36,7 @@ extension TransferOptions {
 
 private protocol SettingVisitor: ~Copyable {
     mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>)
+    mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int?>)
     mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>)
     mutating func visit<Value: RawRepresentable<String>>(
         _ parameter: Parameter<String>, _ setting: inout Setting<Value>)
@@ -44,6 +46,10 @@ private struct SettingReader<Source: ParameterSource>: SettingVisitor {
     let source: Source
 
     func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>) { setting.set(source[parameter]) }
+
+    func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int?>) {
+        if let number = source[parameter] { setting.set(number) }
+    }
 
     func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) { setting.set(source[parameter]) }
 
@@ -58,6 +64,10 @@ private struct SettingWriter: SettingVisitor, ~Copyable {
     mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>) {
         // No limit is no member.
         if setting.value < .max { writer.member(parameter.name, setting.value) }
+    }
+
+    mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int?>) {
+        if let number = setting.value { writer.member(parameter.name, number) }
     }
 
     mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) {

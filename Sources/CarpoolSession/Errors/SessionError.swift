@@ -134,7 +134,8 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut where error.wait != nil:
             switch error.wait?.obstacle {
             case "total": "wait longer, or raise limits.total_connections"
-            case "client": "send fewer requests at a time, or raise limits.host_connections_per_client"
+            case "client":
+                "send fewer requests at a time, or raise connections_per_host or limits.host_connections_per_client"
             default: "wait longer, or raise limits.host_connections"
             }
         case .timedOut where error.timeout == "connect":

@@ -91,6 +91,9 @@ public struct TransferOptions {
     /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with
     /// `response_too_large`.
     public var maximumBodyBytes = Setting(Int.max)
+    /// The most connections of its client to one HTTP/1.1 host while requests with this setting wait or run; `nil` for
+    /// the engine's default.
+    public var connectionsPerHost = Setting<Int?>(nil)
 
     /// Makes options with every default.
     @inlinable public init() {}
@@ -119,5 +122,6 @@ public struct TransferOptions {
         decodesContent.inherit(base.decodesContent)
         maximumDecodingRatio.inherit(base.maximumDecodingRatio)
         maximumBodyBytes.inherit(base.maximumBodyBytes)
+        connectionsPerHost.inherit(base.connectionsPerHost)
     }
 }

@@ -31,6 +31,32 @@ struct AdmissionQueueTests {
         #expect(queue.waiting(in: origin) == 2)
     }
 
+    @Test func aClientGetsTheConnectionsOfItsLargestSetting() {
+        var queue = queue(total: 100)
+        let origin = queue.addOrigin(mayMultiplex: false, connections: 20, perClient: 2)
+        for i in 0..<5 { _ = queue.enqueue(i, in: origin) }
+        #expect(drain(&queue) == [0, 1])
+        _ = queue.enqueue(5, in: origin, connections: 4)
+        #expect(drain(&queue) == [2, 3])
+        // A smaller setting does not wait for what the larger one has started.
+        _ = queue.enqueue(6, in: origin, connections: 1)
+        queue.finish(in: origin)
+        #expect(drain(&queue) == [4])
+        while queue.active(in: origin) > 0 {
+            queue.finish(in: origin)
+            _ = drain(&queue)
+        }
+        for i in 0..<5 { _ = queue.enqueue(i, in: origin, connections: 1) }
+        #expect(drain(&queue) == [0])
+    }
+
+    @Test func noSettingGivesAClientMoreThanHalf() {
+        var queue = queue(total: 100)
+        let origin = queue.addOrigin(mayMultiplex: false, connections: 20, perClient: 2)
+        for i in 0..<30 { _ = queue.enqueue(i, in: origin, connections: 256) }
+        #expect(drain(&queue).count == 10)
+    }
+
     @Test func theFirstToAColdOriginGoesAlone() {
         var queue = queue()
         let origin = queue.addOrigin(mayMultiplex: true, connections: 2)

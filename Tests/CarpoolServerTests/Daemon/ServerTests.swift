@@ -20,7 +20,7 @@ struct ServerTests {
         #expect(server.limits.sessions == 3)
         #expect(server.spool.limits.sessions == 3)
         let told = try stage.call(client, "daemon.config")
-        #expect(told["limits"]?["host_connections"]?.int == 24)
+        #expect(told["limits"]?["host_connections"]?.int == 128)
         #expect(told["http2"]?.bool == true)
         let second = try stage.call(client, "daemon.config_reload")
         #expect(second["changed"]?.count == 0)

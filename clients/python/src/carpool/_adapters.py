@@ -57,6 +57,9 @@ _EXPECT: Final = ("expect", "100-continue")
 
 C = TypeVar("C")
 
+# requests and httpx make many more connections to a host than a session of the daemon does by default.
+CONNECTIONS_PER_HOST: Final = 64
+
 
 class HeaderError(ValueError):
     """A header field that cannot be sent through the daemon."""
@@ -82,6 +85,7 @@ def session_name(configuration: dict[str, Any]) -> str:
 
 def session_call(name: str, configuration: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the call that creates a session."""
+    configuration = {"connections_per_host": CONNECTIONS_PER_HOST, **configuration}
     return "session.create", {"name": name, "configuration": configuration}
 
 

@@ -148,6 +148,11 @@ class RequestOptions(PythonOptions, total=False):
     too. The value of `Content-Length` is always the length of the body, and `Transfer-Encoding` must be
     `chunked`. Default: true.
     """
+    connections_per_host: int | None
+    """The most HTTP/1.1 connections of the client to one host while requests with this setting wait or run, and the
+    same for streams and downloads; at most half of `limits.host_connections`. Of several settings the largest
+    holds. Default: the session's.
+    """
 
 
 class SessionOptions(TypedDict, total=False):
@@ -208,6 +213,11 @@ class SessionOptions(TypedDict, total=False):
     proxy: str | Mapping[str, Any]
     """The proxies through which hosts are reached. A request's own replace those of its session; `{}` is none.
     Default: none.
+    """
+    connections_per_host: int
+    """The most HTTP/1.1 connections of the client to one host while requests with this setting wait or run, and the
+    same for streams and downloads; at most half of `limits.host_connections`. Of several settings the largest
+    holds. Default: limits.host_connections_per_client: 6.
     """
     credentials: Sequence[Mapping[str, Any]]
     """Users and passwords by protection space: requests without a `credential` of their own answer challenges with
