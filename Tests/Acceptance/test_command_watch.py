@@ -31,7 +31,7 @@ def state(tmp_path: Path) -> Path:
 
 def watching(variables: dict[str, str], *arguments: str | Path) -> Tool:
     """Start a watcher, and wait until it watches: its first line is the snapshot."""
-    tool = Tool(variables, "watch", "--snapshot", *arguments)
+    tool = Tool(variables, "watch", "--events", "--snapshot", *arguments)
     first = tool.next()
     assert (first["type"], first["data"]["requests"]) == ("snapshot", [])
     return tool
@@ -170,7 +170,7 @@ def test_no_daemon_is_started_at_a_socket_that_was_named(run: Run, daemon: Daemo
 
 
 def test_a_reader_that_leaves_ends_it_before_the_next_event(daemon: Daemon, variables: dict[str, str]) -> None:
-    script = f"'{CARPOOL}' watch --snapshot | head -n 1; echo ${{PIPESTATUS[0]}}"
+    script = f"'{CARPOOL}' watch --events --snapshot | head -n 1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["bash", "-c", script],
         env=variables,
@@ -188,7 +188,7 @@ def test_a_reader_that_leaves_ends_it_before_the_next_event(daemon: Daemon, vari
 def test_a_reader_that_does_not_read_is_told_of_what_it_has_lost(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
     variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
-    command = [CARPOOL, "watch", "--snapshot"]
+    command = [CARPOOL, "watch", "--events", "--snapshot"]
     with running(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -205,7 +205,7 @@ def test_a_reader_that_does_not_read_is_told_of_what_it_has_lost(start: StartDae
 def test_a_reader_that_does_not_read_keeps_no_signal_waiting(
     daemon: Daemon, variables: dict[str, str], origin: ScriptedOrigin
 ) -> None:
-    with running([CARPOOL, "watch", "--snapshot"], env=variables, stdout=subprocess.PIPE) as process:
+    with running([CARPOOL, "watch", "--events", "--snapshot"], env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         pipe = process.stdout.fileno()
         process.stdout.readline()

@@ -19,7 +19,7 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlTransfers": "curl carries out a command line of curl",
             "Daemon": "a command finds or starts the daemon",
             "Events": "watch and reachability print events",
-            "Inspection": "ls and show print requests",
+            "Inspection": "ls, show and watch print requests",
             "Manual": "help prints pages of the manual",
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",

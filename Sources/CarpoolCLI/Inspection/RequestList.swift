@@ -6,14 +6,14 @@ struct RequestList {
 
     init(_ daemon: DaemonAccess) { self.daemon = daemon }
 
-    /// The entries in a state, or all of them, of all clients of the user; the oldest first.
-    func entries(in state: String?) throws(Failure) -> [JSON] {
+    /// The entries in a state, or all of them, of the clients of a scope, `mine` or `all`; the oldest first.
+    func entries(in state: String?, scope: String = "all") throws(Failure) -> [JSON] {
         var entries: [JSON] = []
         var next: String?
         repeat {
             let page = try daemon.call("request.list") { writer in
                 writer.beginObject()
-                writer.member("scope", static: "all")
+                writer.member("scope", scope)
                 writer.member("state", state)
                 writer.member("next", next)
                 writer.endObject()
@@ -25,10 +25,10 @@ struct RequestList {
     }
 
     /// Those that have not ended, the newest first.
-    func active() throws(Failure) -> [JSON] {
+    func active(scope: String = "all") throws(Failure) -> [JSON] {
         var entries: [JSON] = []
         for state in ["initialized", "resumed", "suspended", "cancelled"] {
-            entries += try self.entries(in: state).filter { $0["finished"]?.bool != true }
+            entries += try self.entries(in: state, scope: scope).filter { $0["finished"]?.bool != true }
         }
         return RequestList.newestFirst(entries)
     }

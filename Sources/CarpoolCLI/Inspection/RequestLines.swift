@@ -1,0 +1,152 @@
+internal import CarpoolJSON
+
+/// The lines of `carpool watch`: one for each request, when it has ended. A value: events in, lines out.
+struct RequestLines {
+    /// What is known of a request that has not ended.
+    private struct Begun {
+        var method = "?"
+        var url = "?"
+        /// Microseconds since 1970.
+        var began: Int64?
+        /// How its last response came.
+        var source: String?
+    }
+
+    /// The types of events that the lines are made of.
+    static let types = ["request.did_resume", "request.did_gather_metrics", "request.did_finish"]
+    /// The requests that are remembered until they end; of any more the oldest are forgotten, and have no URL then.
+    static let maximumBegun = 4_096
+
+    /// The width of the lines.
+    var columns: Columns
+    private let isColoured: Bool
+    private var begun: [String: Begun] = [:]
+    /// The names in ``begun`` in order, with some that have ended.
+    private var order: [String] = []
+
+    init(_ columns: Columns, isColoured: Bool) {
+        self.columns = columns
+        self.isColoured = isColoured
+    }
+
+    /// The heading of a terminal.
+    var heading: String {
+        columns.fitting(RequestLines.row("TIME (UTC)", "STATUS", "METHOD", "DURATION", "SIZE", "FROM") + "URL")
+    }
+
+    /// Takes entries of `request.list`, of requests that run already; returns their lines.
+    mutating func take(running entries: [JSON]) -> [String] {
+        var lines: [String] = []
+        for entry in entries {
+            guard let name = entry["request"]?.string else { continue }
+            var request = Begun()
+            request.method = entry["method"]?.string ?? "?"
+            request.url = entry["url"]?.string ?? "?"
+            request.began = entry["created"]?.string.flatMap(RequestTable.microseconds)
+            remember(name, request)
+            let cells = [
+                RequestLines.time(entry["created"]), RequestTable.state(of: entry), request.method, "", "", "",
+            ]
+            lines.append(line(cells, request.url, nil))
+        }
+        return lines
+    }
+
+    /// Takes an event; returns the line of a request that has ended.
+    mutating func take(_ event: JSON) -> String? {
+        guard let name = event["request"]?.string, let data = event["data"] else { return nil }
+        switch event["type"]?.string {
+        case "request.did_resume":
+            var request = begun[name] ?? Begun()
+            request.method = data["method"]?.string ?? request.method
+            request.url = data["url"]?.string ?? request.url
+            request.began = request.began ?? event["time"]?.string.flatMap(RequestTable.microseconds)
+            remember(name, request)
+        case "request.did_gather_metrics": begun[name]?.source = RequestLines.source(of: data)
+        case "request.did_finish":
+            let request = begun.removeValue(forKey: name) ?? Begun()
+            return line(of: event, data, request)
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func remember(_ name: String, _ request: Begun) {
+        guard begun.updateValue(request, forKey: name) == nil else { return }
+        order.append(name)
+        guard order.count >= 2 * RequestLines.maximumBegun else { return }
+        order.removeAll { begun[$0] == nil }
+        for forgotten in order.prefix(max(0, order.count - RequestLines.maximumBegun)) { begun[forgotten] = nil }
+        order.removeFirst(max(0, order.count - RequestLines.maximumBegun))
+    }
+
+    /// Whether the last response came over a new connection, over one that was there, or without any.
+    private static func source(of data: JSON) -> String? {
+        let metrics = data["metrics"]
+        guard let hop = metrics?[index: (metrics?.count ?? 0) - 1] else { return nil }
+        guard hop["connection"]?.int != nil else { return hop["status"]?.int == nil ? nil : "cache" }
+        return hop["reused"]?.bool == true ? "reused" : "new"
+    }
+
+    private func line(of event: JSON, _ data: JSON, _ request: Begun) -> String {
+        let end = event["time"]?.string.flatMap(RequestTable.microseconds)
+        let duration = request.began.flatMap { began in end.map { max(0, $0 - began) } }
+        let size = data["size_bytes"]?.integer ?? 0
+        let error: String? = data["error"]?["message"]?.string ?? data["error"]?["name"]?.string
+        let cells = [
+            RequestLines.time(event["time"]), RequestLines.state(of: data), request.method,
+            duration.map(RequestLines.duration) ?? "", ProgressLine.size(Double(size)), request.source ?? "",
+        ]
+        return line(cells, request.url, error)
+    }
+
+    /// The status, or what happened instead.
+    private static func state(of data: JSON) -> String {
+        if data["state"]?.isString("cancelled") == true { return "cancelled" }
+        let status = data["status"]?.int.map(String.init)
+        // A failure after a response, as of a body that was cut, is no success.
+        return data["error"] == nil ? status ?? "finished" : "failed"
+    }
+
+    private func line(_ cells: [String], _ url: String, _ error: String?) -> String {
+        let row = RequestLines.row(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5])
+        let text = columns.fitting(row + withReason(PlainText.escaped(url), error, after: row.count))
+        guard isColoured, cells[1] == "failed" || cells[1] >= "400" && cells[1] < "600" else { return text }
+        return "\u{1B}[31m\(text)\u{1B}[0m"
+    }
+
+    /// A URL and the reason of a failure. On a terminal neither takes all of the line from the other.
+    private func withReason(_ url: String, _ error: String?, after used: Int) -> String {
+        guard let error else { return url }
+        let reason = PlainText.escaped(error)
+        guard let width = columns.width else { return "\(url)  \(reason)" }
+        let room = max(0, width - used - 2)
+        let part = max(room / 2, room - Columns.count(reason))
+        return "\(columns.cut(url, part))  \(reason)"
+    }
+
+    private static func row(
+        _ time: String, _ status: String, _ method: String, _ duration: String, _ size: String, _ source: String
+    ) -> String {
+        let left = [(time, 12), (status, 9), (method, 6)].map { padded($0.0, $0.1) }
+        let right = [(duration, 10), (size, 9)].map { String(repeating: " ", count: max(0, $0.1 - $0.0.count)) + $0.0 }
+        return (left + right + [padded(source, 6)]).joined(separator: " ") + " "
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        let text = PlainText.escaped(text)
+        return text + String(repeating: " ", count: max(0, width - Columns.count(text)))
+    }
+
+    private static func time(_ time: JSON?) -> String {
+        let time = time?.string ?? ""
+        guard let start = time.firstIndex(of: "T") else { return "" }
+        return String(time[time.index(after: start)...].prefix(12))
+    }
+
+    /// `12.3 ms`, or a longer span in its own unit.
+    private static func duration(_ microseconds: Int64) -> String {
+        microseconds < 10_000_000
+            ? Waterfall.milliseconds(microseconds) : TimeSpan.text(milliseconds: microseconds / 1_000)
+    }
+}
