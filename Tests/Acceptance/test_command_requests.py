@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pytest
 from harness.command import RPC_ERROR, USAGE, Run
 from harness.daemon import CARPOOL, Daemon
 from harness.process import running
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.screen import Screen
+from harness.waiting import eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -104,40 +104,6 @@ def screen(daemon: Daemon, tmp_path: Path) -> Iterator[Screen]:
     screen = Screen(tmp_path / "tmux.sock", daemon)
     yield screen
     screen.stop()
-
-
-class Screen:
-    """A terminal of tmux."""
-
-    def __init__(self, socket: Path, daemon: Daemon) -> None:
-        self._command = ["tmux", "-S", str(socket), "-f", "/dev/null"]
-        self._environment = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket), "LC_ALL": "C.UTF-8"}
-        self._environment.pop("TMUX", None)
-
-    def _run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [*self._command, *arguments],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-        return done.stdout
-
-    def show(self, width: int, *words: str) -> str:
-        """Run the command on a terminal of this width, and return what it shows."""
-        line = " ".join(f"'{word}'" for word in (CARPOOL, *words)) + "; echo END; read -r _"
-        self._run("new-session", "-d", "-s", f"s{width}", "-x", str(width), "-y", "60", "bash", "-c", line)
-        text = eventually(
-            lambda: (found := self._run("capture-pane", "-p", "-t", f"s{width}")) and "END" in found and found
-        )
-        assert isinstance(text, str)
-        self._run("kill-session", "-t", f"s{width}")
-        return text[: text.rindex("END")]
-
-    def stop(self) -> None:
-        self._run("kill-server")
 
 
 def masked(text: str, *names: str) -> str:

@@ -9,10 +9,6 @@ struct DownloadRunner {
     private let request: RequestArguments
     private let destination: DownloadDestination
     private let daemon: DaemonAccess
-    private let start = MonotonicTime.read()
-
-    /// The interval at which the progress is polled, in milliseconds.
-    private static let pollMilliseconds = 200
 
     init(_ request: RequestArguments, _ destination: DownloadDestination, _ daemon: DaemonAccess) {
         self.request = request
@@ -28,7 +24,7 @@ struct DownloadRunner {
             json.member("resume_data", token)
             if request.failsOnStatus { json.member("validate", true) }
         }
-        if case .stream(let source)? = body { try pending.sendBody(source) }
+        if case .stream(let source)? = body { try pending.sendBody(source, ProgressMeter(isSilent: request.isSilent)) }
         let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(record) }
@@ -44,12 +40,12 @@ struct DownloadRunner {
 
     /// Waits until the request has finished and returns its record.
     private func watch(_ pending: PendingRequest, _ interruption: Interruption) throws(Failure) -> JSON {
-        let meter = ProgressMeter(isSilent: request.isSilent)
+        var meter = ProgressMeter(isSilent: request.isSilent)
         var isKept = false
         while true {
-            let record = try pending.poll(milliseconds: DownloadRunner.pollMilliseconds)
+            let record = try pending.poll(milliseconds: ProgressMeter.milliseconds)
             let isOver = record["finished"]?.bool != false
-            meter.show(record, microseconds: MonotonicTime.read().microseconds(since: start), isOver: isOver)
+            meter.show(record: record, isOver: isOver)
             if isOver { return record }
             // Stored early, in case this process or the daemon is killed.
             if !isKept, let token = record["resume_data"]?.string {

@@ -20,6 +20,8 @@ final class OutputCopy {
     private var scratch: [UInt8] = []
     /// Prints on a terminal; `nil` for another output, and until the head is there.
     private var terminal: TerminalBody?
+    /// Shows the progress: of the body that is sent, and of the one that is received unless it goes to a terminal.
+    private var meter: ProgressMeter
 
     /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
     /// piece, because a reader such as head(1) may close the pipe after the first line.
@@ -30,6 +32,7 @@ final class OutputCopy {
     init(_ request: RequestArguments, _ daemon: DaemonAccess) throws(Failure) {
         self.request = request
         self.daemon = daemon
+        meter = ProgressMeter(isSilent: request.isSilent || request.body == nil && Terminal.isTerminal)
         do throws(SystemError) {
             let ends = try FileDescriptor.pipe()
             pipe = FileDescriptor(owning: ends.read)
@@ -44,6 +47,7 @@ final class OutputCopy {
     func run(_ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {
         try daemon.begin("request.perform", passing: PassedDescriptors(writeEnd?.raw ?? -1), params)
         writeEnd = nil
+        defer { meter.clear() }
         while true {
             if let record {
                 // A body that came with the record is not in the pipe.
@@ -56,15 +60,28 @@ final class OutputCopy {
         }
     }
 
+    /// Writes the member that asks for the events.
+    func writeEvents(to json: inout JSONWriter) {
+        let response = "task.did_receive_response"
+        if meter.isShown { return MeteredCall.writeEvents(to: &json, of: request, and: [response]) }
+        json.key("events")
+        json.beginObject()
+        json.member("types", [response])
+        json.endObject()
+    }
+
     private func waitForMore() throws(Failure) {
         let mayPrintHead = !isHeadPrinted && head != nil && request.retries == 0 && !isRefused
         let now = MonotonicTime.read()
-        let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : .max)
+        let patience = meter.isShown ? ProgressMeter.milliseconds : .max
+        let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : patience)
         let inputs = hasEnded ? [daemon.descriptor] : [daemon.descriptor, pipe.raw]
         let ready = deadline.waitForInput(inputs, orLossOf: [STDOUT_FILENO])
         if ready == STDOUT_FILENO { throw Failure.brokenPipe }
         guard let ready else {
             if mayPrintHead { try printHead() }
+            // What is printed on the terminal would be mixed with it.
+            if head == nil || !Terminal.isTerminal { meter.show() }
             return
         }
         // The head of a body comes before its first byte.
@@ -82,7 +99,11 @@ final class OutputCopy {
             switch message {
             case .answer(let answer): record = answer
             case .event(let event):
-                guard event["type"]?.isString("task.did_receive_response") == true else { continue }
+                guard event["type"]?.isString("task.did_receive_response") == true else {
+                    meter.take(event)
+                    continue
+                }
+                if Terminal.isTerminal { meter.clear() }
                 head = event["data"]
             }
         }

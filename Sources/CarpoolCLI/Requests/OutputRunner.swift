@@ -48,12 +48,7 @@ struct OutputRunner {
 
     private func perform(_ writer: RequestWriter) throws(Failure) -> ExitCode {
         do throws(Failure) {
-            let record = try daemon.call("request.perform", passing: PassedDescriptors(STDOUT_FILENO)) { json in
-                writer.write(to: &json) { json in
-                    writeOutput(to: &json)
-                    writer.writeDetail(to: &json)
-                }
-            }
+            let record = try record(writer)
             defer { daemon.releaseBody(of: record) }
             return try finish(record)
         } catch {
@@ -62,10 +57,32 @@ struct OutputRunner {
         }
     }
 
+    private func record(_ writer: RequestWriter) throws(Failure) -> JSON {
+        let descriptors = PassedDescriptors(STDOUT_FILENO)
+        guard !Terminal.isTerminal, MeteredCall.shows(request) else {
+            return try daemon.call("request.perform", passing: descriptors) { json in
+                writer.write(to: &json) { json in
+                    writeOutput(to: &json)
+                    writer.writeDetail(to: &json)
+                }
+            }
+        }
+        var metered = MeteredCall(request, daemon)
+        return try metered.perform(passing: descriptors) { json in
+            writer.write(to: &json) { json in
+                writeOutput(to: &json)
+                writer.writeDetail(to: &json)
+                MeteredCall.writeEvents(to: &json, of: request)
+            }
+        }
+    }
+
     /// Submits the request, sends a body while it is read, and saves the cookies at the end.
     private func submit(_ writer: RequestWriter, _ source: StreamedBody?) throws(Failure) -> ExitCode {
         let pending = try PendingRequest(daemon, writer, passing: PassedDescriptors(STDOUT_FILENO), and: writeOutput)
-        return try pending.complete(source, cookieJar: request.cookies.jar) { (record) throws(Failure) in
+        return try pending.complete(
+            source, isSilent: request.isSilent, cookieJar: request.cookies.jar
+        ) { (record) throws(Failure) in
             try finish(record)
         }
     }
@@ -76,8 +93,7 @@ struct OutputRunner {
             writer.write(to: &json) { json in
                 writeOutput(to: &json)
                 writer.writeDetail(to: &json)
-                json.key("events")
-                json.raw(Array(#"{"types":["task.did_receive_response"]}"#.utf8))
+                copy.writeEvents(to: &json)
             }
         }
         defer { daemon.releaseBody(of: record) }

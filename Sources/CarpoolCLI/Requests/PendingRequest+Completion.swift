@@ -5,10 +5,10 @@ extension PendingRequest {
     /// Sends a body while it is read, if there is one, waits until the request has finished, and dismisses it. The
     /// closure handles the record; the cookies are written after it.
     func complete(
-        _ source: StreamedBody?, cookieJar: String?, _ handle: (JSON) throws(Failure) -> ExitCode
+        _ source: StreamedBody?, isSilent: Bool, cookieJar: String?, _ handle: (JSON) throws(Failure) -> ExitCode
     ) throws(Failure) -> ExitCode {
         defer { dismiss() }
-        if let source { try sendBody(source) }
+        if let source { try sendBody(source, ProgressMeter(isSilent: isSilent)) }
         let record = try wait()
         guard let cookieJar else { return try handle(record) }
         try CookieOutput(cookieJar, self).after(record) { () throws(Failure) in _ = try handle(record) }

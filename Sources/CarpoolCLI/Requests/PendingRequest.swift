@@ -40,10 +40,18 @@ struct PendingRequest {
         }
     }
 
-    /// Sends the body, until the daemon refuses more of it.
-    func sendBody(_ source: StreamedBody) throws(Failure) {
+    /// Sends the body, until the daemon refuses more of it, and shows how much of it was sent.
+    func sendBody(_ source: StreamedBody, _ meter: ProgressMeter) throws(Failure) {
+        var meter = meter
+        var sent: Int64 = 0
+        defer { meter.clear() }
         do throws(Failure) {
             while let piece = try next(of: source) {
+                if meter.isShown {
+                    meter.take(sent: sent)
+                    meter.show()
+                    sent += Int64(piece.count)
+                }
                 _ = try call("body.put") { writer in
                     writer.key("base64")
                     piece.withUnsafeBytes { writer.base64($0) }

@@ -291,7 +291,7 @@ extension Option where Arguments == RequestArguments {
 
     private static var ofReport: [Option] {
         [
-            Option("--silent", short: "s", "do not show the progress of downloads") { $0.isSilent = true },
+            Option("--silent", short: "s", "do not show the progress") { $0.isSilent = true },
             Option("--verbose", short: "v", "print the fields, the connection and the times to standard error") {
                 $0.isVerbose = true
             },

@@ -30,11 +30,25 @@ struct RequestRunner {
         if OutputRunner.takes(request), let code = try OutputRunner(request, daemon).run(writer, body) { return code }
         // The cookies may have to be read in pages, as long as the request is there.
         if body?.streamed != nil || request.cookies.jar != nil {
-            return try PendingRequest(daemon, writer).complete(body?.streamed, cookieJar: request.cookies.jar, finish)
+            return try PendingRequest(daemon, writer).complete(
+                body?.streamed, isSilent: request.isSilent, cookieJar: request.cookies.jar, finish)
         }
-        let record = try daemon.call("request.perform") { writer.write(to: &$0, and: writer.writeDetail) }
+        let record = try perform(writer, daemon)
         defer { daemon.releaseBody(of: record) }
         return try finish(record)
+    }
+
+    private func perform(_ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure) -> JSON {
+        guard MeteredCall.shows(request) else {
+            return try daemon.call("request.perform") { writer.write(to: &$0, and: writer.writeDetail) }
+        }
+        var metered = MeteredCall(request, daemon)
+        return try metered.perform { json in
+            writer.write(to: &json) { json in
+                writer.writeDetail(to: &json)
+                MeteredCall.writeEvents(to: &json, of: request)
+            }
+        }
     }
 
     /// Prints the request as a command line of curl, without its secrets. It is made and not sent.

@@ -100,7 +100,7 @@ struct RequestSeries {
             guard !running.isEmpty else { continue }
             let (url, request, pending) = running.removeFirst()
             do throws(Failure) {
-                _ = try pending.complete(nil, cookieJar: nil, RequestRunner(request).finish)
+                _ = try pending.complete(nil, isSilent: true, cookieJar: nil, RequestRunner(request).finish)
             } catch {
                 try note(error, url, &first)
             }

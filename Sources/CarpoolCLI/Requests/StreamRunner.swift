@@ -22,7 +22,7 @@ struct StreamRunner {
         if case .stream(let source)? = body {
             // The server may respond earlier, but the response is read after the body was sent.
             let pending = try PendingRequest(daemon, writer) { $0.member("kind", static: "stream") }
-            try pending.sendBody(source)
+            try pending.sendBody(source, ProgressMeter(isSilent: true))
             return try read(pending)
         }
         let record = try daemon.call("request.perform") { json in

@@ -1,6 +1,6 @@
 /// Formats the progress of a transfer on one line.
 struct ProgressLine {
-    /// The received bytes.
+    /// The bytes that were received, or sent.
     let received: Int64
     /// The expected bytes, if known.
     let total: Int64?
@@ -8,6 +8,10 @@ struct ProgressLine {
     let earlier: Int64
     /// The elapsed time.
     let microseconds: Int
+    /// Whether the bytes are those of the request.
+    var isUpload = false
+    /// Whether the request is paused.
+    var isPaused = false
 
     init(received: Int64, total: Int64?, earlier: Int64 = 0, microseconds: Int) {
         self.received = received
@@ -21,17 +25,33 @@ struct ProgressLine {
         microseconds > 0 ? Double(max(0, received &- earlier)) / Double(microseconds) * 1e6 : 0
     }
 
-    /// `45% [#########           ]   450 MiB of 1.00 GiB  120 MiB/s  0:04 left`
-    var running: String {
-        guard let total, total > 0 else { return "\(Self.size(Double(received)))  \(Self.size(rate))/s" }
+    /// The line of a running transfer, of less than so many columns: a terminal would wrap a full line.
+    ///
+    /// `45% [#########           ] 450 MiB of 1.00 GiB  120 MiB/s  0:04 left`
+    func running(_ columns: Int) -> String {
+        forms.first { $0.count < columns } ?? String(amount.prefix(max(0, columns - 1)))
+    }
+
+    /// The same with less and less in it.
+    private var forms: [String] {
+        let pace = isPaused ? "paused" : "\(Self.size(rate))/s"
+        guard let total, total > 0 else { return ["\(amount)  \(pace)", amount] }
         let part = min(1, Double(received) / Double(total))
-        let width = 20
+        let percent = "\(Self.padded("\(Int(part * 100))", 3))%"
+        let sizes = "\(amount) of \(Self.size(Double(total)))"
+        let isTimeKnown = rate > 0 && !isPaused
+        let left = isTimeKnown ? "  \(Self.time(Double(max(0, total &- received)) / rate)) left" : ""
+        return [
+            "\(percent) \(Self.bar(part, 20)) \(sizes)  \(pace)\(left)", "\(percent) \(sizes)  \(pace)\(left)",
+            "\(percent) \(sizes)  \(pace)", "\(percent) \(amount)  \(pace)", "\(percent) \(pace)", percent,
+        ]
+    }
+
+    private var amount: String { Self.size(Double(received)) + (isUpload ? " sent" : "") }
+
+    private static func bar(_ part: Double, _ width: Int) -> String {
         let full = Int(part * Double(width))
-        let bar = String(repeating: "#", count: full) + String(repeating: " ", count: width - full)
-        let left = rate > 0 ? "  \(Self.time(Double(max(0, total &- received)) / rate)) left" : ""
-        let percent = Self.padded("\(Int(part * 100))", 3)
-        return
-            "\(percent)% [\(bar)] \(Self.size(Double(received))) of \(Self.size(Double(total)))  \(Self.size(rate))/s\(left)"
+        return "[\(String(repeating: "#", count: full))\(String(repeating: " ", count: width - full))]"
     }
 
     /// `1.00 GiB in 0:09, 120 MiB/s`

@@ -2,33 +2,105 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// Shows the progress of a download on standard error, if it is a terminal.
+/// Shows the progress of a request on standard error, if it is a terminal.
 struct ProgressMeter {
-    private let isShown: Bool
+    /// Whether it shows anything.
+    let isShown: Bool
+    private let start = MonotonicTime.read()
+
+    /// The types of the events that ``show(_:)-(JSON)`` takes.
+    static let eventTypes = [
+        "request.progress", "request.upload_progress", "request.did_suspend", "request.did_resume",
+    ]
+    /// The interval at which it is drawn again, in milliseconds.
+    static let milliseconds = 200
+
+    /// What the events have said.
+    private var isUpload = false
+    private var isPaused = false
+    private var moved: Int64 = 0
+    private var total: Int64?
+    /// When it was drawn last, in microseconds.
+    private var drawn = 0
+    /// Whether the line shows it.
+    private var isDrawn = false
 
     init(isSilent: Bool) { isShown = !isSilent && isatty(STDERR_FILENO) == 1 }
 
-    /// Shows the progress; at the end, a summary if the download took long enough.
-    func show(_ record: JSON, microseconds: Int, isOver: Bool) {
+    private var microseconds: Int { MonotonicTime.read().microseconds(since: start) }
+
+    // MARK: Records
+
+    /// Shows the progress of a download; at the end, a summary if it took long enough.
+    mutating func show(record: JSON, isOver: Bool) {
         guard isShown else { return }
         let received: Int64 = record["received_bytes"]?.integer ?? record["body"]?["size_bytes"]?.integer ?? 0
-        let line = ProgressLine(
+        var line = ProgressLine(
             received: received, total: record["total_bytes"]?.integer,
             earlier: record["resumed_at_bytes"]?.integer ?? 0, microseconds: microseconds)
-        guard isOver else { return draw(line.running) }
+        line.isPaused = record["state"]?.isString("suspended") == true
+        guard isOver else { return draw(line.running(ProgressMeter.columns)) }
         clear()
         guard record["outcome"]?["ok"]?.bool == true, microseconds > ProgressMeter.worthTellingMicroseconds else {
             return
         }
         draw(line.summary + "\n")
+        isDrawn = false
     }
 
-    /// Clears the line.
-    func clear() { if isShown { draw("") } }
+    // MARK: Events
 
-    /// Shorter downloads get no summary.
+    /// Takes an event of the request.
+    mutating func take(_ event: JSON) {
+        switch event["type"]?.string {
+        case "request.did_suspend": isPaused = true
+        case "request.did_resume": isPaused = false
+        case "request.progress":
+            (isUpload, moved) = (false, event["data"]?["received_bytes"]?.integer ?? 0)
+            total = event["data"]?["total_bytes"]?.integer
+        case "request.upload_progress":
+            (isUpload, moved) = (true, event["data"]?["sent_bytes"]?.integer ?? 0)
+            total = event["data"]?["total_bytes"]?.integer
+        default: break
+        }
+    }
+
+    /// Takes the bytes that were read of a body whose length is not known.
+    mutating func take(sent: Int64) { (isUpload, moved, total) = (true, sent, nil) }
+
+    /// Shows what the events have said, unless the request is quick.
+    mutating func show() {
+        let now = microseconds
+        guard isShown, now > ProgressMeter.worthTellingMicroseconds else { return }
+        guard now - drawn >= ProgressMeter.milliseconds * 900 else { return }
+        drawn = now
+        var line = ProgressLine(received: moved, total: total, microseconds: microseconds)
+        (line.isUpload, line.isPaused) = (isUpload, isPaused)
+        draw(line.running(ProgressMeter.columns))
+    }
+
+    // MARK: The line
+
+    /// Clears the line, if it was drawn.
+    mutating func clear() {
+        guard isDrawn else { return }
+        draw("")
+        isDrawn = false
+    }
+
+    /// Shorter transfers get no summary.
     private static let worthTellingMicroseconds = 500_000
 
+    /// The width of the terminal, which may change at any time; 80 if it does not say.
+    private static var columns: Int {
+        var size = winsize()
+        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : 80
+    }
+
     /// Moves to the beginning of the line and clears it (ECMA-48, EL).
-    private func draw(_ text: String) { try? Terminal.error.write(Array("\r\u{1B}[K\(text)".utf8)) }
+    private mutating func draw(_ text: String) {
+        isDrawn = true
+        try? Terminal.error.write(Array("\r\u{1B}[K\(text)".utf8))
+    }
 }

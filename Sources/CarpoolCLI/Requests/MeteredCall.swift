@@ -1,0 +1,47 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// A call of `request.perform` that shows the progress until its answer.
+struct MeteredCall {
+    private let daemon: DaemonAccess
+    private var meter: ProgressMeter
+
+    init(_ request: RequestArguments, _ daemon: DaemonAccess) {
+        meter = ProgressMeter(isSilent: request.isSilent)
+        self.daemon = daemon
+    }
+
+    /// Whether the progress of a request is shown.
+    static func shows(_ request: RequestArguments) -> Bool { ProgressMeter(isSilent: request.isSilent).isShown }
+
+    /// Returns the record. The closure writes the parameters with ``writeEvents(to:of:and:)`` among them.
+    mutating func perform(
+        passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
+    ) throws(Failure) -> JSON {
+        defer { meter.clear() }
+        try daemon.begin("request.perform", passing: descriptors, params)
+        while true {
+            let deadline = MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
+            guard deadline.waitForInput([daemon.descriptor], orLossOf: []) != nil else {
+                meter.show()
+                continue
+            }
+            for message in try daemon.receive() {
+                switch message {
+                case .answer(let record): return record
+                case .event(let event): meter.take(event)
+                }
+            }
+        }
+    }
+
+    /// Writes the members that ask for the events: only an upload reports what was sent.
+    static func writeEvents(to json: inout JSONWriter, of request: RequestArguments, and more: [String] = []) {
+        if request.body != nil { json.member("kind", static: "upload") }
+        json.key("events")
+        json.beginObject()
+        json.member("types", ProgressMeter.eventTypes + more)
+        json.endObject()
+    }
+}

@@ -1,0 +1,178 @@
+"""The progress that a terminal sees: of downloads, of bodies that go into a pipe, and of uploads, at any width."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.daemon import CARPOOL, Daemon
+from harness.screen import Screen
+from harness.waiting import PATIENCE_SECONDS
+from origins.scripted import Exchange, ScriptedOrigin
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+WIDTHS = [40, 80, 200]
+
+
+@pytest.fixture
+def screen(daemon: Daemon, tmp_path: Path) -> Iterator[Screen]:
+    screen = Screen(tmp_path / "tmux.sock", daemon)
+    yield screen
+    screen.stop()
+
+
+@pytest.fixture
+def gate(origin: ScriptedOrigin) -> Iterator[threading.Event]:
+    """Lets the other half of `/half` come."""
+    gate = origin.hold("/never")
+
+    def half(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n")
+        # A report is due a tenth of a second after the last one, when more arrives.
+        for _ in range(20):
+            exchange.send(bytes(1_000))
+            time.sleep(0.03)
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(bytes(20_000))
+
+    origin.on("/half", half)
+    yield gate
+    gate.set()
+
+
+def command(*words: str) -> str:
+    return shlex.join([CARPOOL, *words])
+
+
+def masked(text: str) -> str:
+    """The text without what differs from run to run."""
+    text = re.sub(r"\[[# ]+\]", "[BAR]", re.sub(r"[\d.]+", "N", text))
+    return re.sub(r"N (B|KiB|MiB)", "N B", text).strip() + "\n"
+
+
+def last(text: str) -> str:
+    """The last line: a terminal that gets narrower may wrap what was drawn before."""
+    return text.rstrip().rpartition("\n")[2]
+
+
+def has_bar(text: str) -> bool:
+    return "% [" in last(text)
+
+
+def has_no_bar(text: str) -> bool:
+    return "%" in last(text) and "[" not in last(text)
+
+
+def judge(name: str, text: str) -> None:
+    snapshot = SNAPSHOTS / name
+    if "RECORD_SNAPSHOTS" in os.environ:
+        snapshot.write_text(text)
+    assert text == snapshot.read_text()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", ["file", "pipe", "head", "whole"])
+def test_the_progress_of_what_comes(
+    screen: Screen, origin: ScriptedOrigin, gate: threading.Event, tmp_path: Path, width: int, kind: str
+) -> None:
+    url = f"{origin.url}/half"
+    line = {
+        "file": command("get", "-o", str(tmp_path / "out"), url),
+        "pipe": f"{command('get', url)} | wc -c",
+        "head": f"{command('get', '-i', url)} | tail -c 1 | wc -c",
+        "whole": f"{command('get', '--whole', url)} | wc -c",
+    }[kind]
+    screen.open(width, f"{line}; echo END")
+    text = screen.wait(lambda text: bool(re.match(r" *[1-9]\d?% ", text)) and " 0 B" not in text)
+    judge(f"progress-{width}.txt", masked(text))
+    gate.set()
+    left = screen.wait(lambda text: "END" in text)
+    assert "%" not in left
+    printed = {"file": "", "head": "1\n"}.get(kind, "40000\n")
+    # A download that was slow enough has a summary; of the others nothing is left.
+    assert re.fullmatch(rf"(39\.1 KiB in 0:\d\d, .*\n)?{printed}END\n*", left)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_progress_of_what_is_sent(screen: Screen, origin: ScriptedOrigin, tmp_path: Path, width: int) -> None:
+    gate = origin.hold("/never")
+
+    def wait(exchange: Exchange) -> bool:
+        gate.wait(PATIENCE_SECONDS)
+        exchange.reply(204)
+        exchange.shutdown()
+        exchange.wait_for_peer_to_close()
+        return True
+
+    url = origin.on_head("/slow", wait)
+    body = tmp_path / "body"
+    with body.open("wb") as file:
+        file.truncate(64 << 20)
+    screen.open(width, f"{command('put', '-T', str(body), url)}; echo END")
+    text = screen.wait(lambda text: "sent" in text or "%" in text)
+    judge(f"progress-sent-{width}.txt", masked(text))
+    gate.set()
+    assert screen.wait(lambda text: "END" in text).strip() == "END"
+
+
+def test_the_progress_of_what_is_sent_from_a_pipe(screen: Screen, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/never")
+
+    def wait(exchange: Exchange) -> bool:
+        gate.wait(PATIENCE_SECONDS)
+        exchange.reply(413)
+        exchange.shutdown()
+        exchange.wait_for_peer_to_close()
+        return True
+
+    url = origin.on_head("/slow", wait)
+    screen.open(80, f"(head -c 1000000 /dev/zero; sleep 1; cat /dev/zero) | {command('put', '-T', '-', url)}; echo END")
+    screen.wait(lambda text: bool(re.match(r"[\d.]+ \w+ sent  [\d.]+ \w+/s", text)))
+    gate.set()
+    assert screen.wait(lambda text: "END" in text).strip() == "END"
+
+
+def test_a_paused_request_says_so(
+    screen: Screen, origin: ScriptedOrigin, gate: threading.Event, daemon: Daemon, tmp_path: Path
+) -> None:
+    url = f"{origin.url}/half"
+    for line in (command("get", "-o", str(tmp_path / "out"), url), f"{command('get', url)} | wc -c"):
+        gate.clear()
+        screen.open(80, f"{line}; echo END")
+        screen.wait(lambda text: "%" in text)
+        (name,) = [entry["request"] for entry in daemon.call("request.list", scope="all", state="resumed")["requests"]]
+        daemon.call("request.suspend", request=name)
+        paused = screen.wait(lambda text: "paused" in text)
+        assert masked(paused) == "N% [BAR] N B of N B  paused\n"
+        daemon.call("request.resume", request=name)
+        screen.wait(lambda text: "/s" in text)
+        gate.set()
+        screen.wait(lambda text: "END" in text)
+        screen.close()
+
+
+def test_the_line_follows_the_width_of_the_terminal(
+    screen: Screen, origin: ScriptedOrigin, gate: threading.Event
+) -> None:
+    screen.open(80, f"{command('get', f'{origin.url}/half')} | wc -c; echo END")
+    screen.wait(lambda text: "% [" in text)
+    for width in (120, 20, 30, 100):
+        screen.resize(width)
+        text = screen.wait(has_bar if width > 75 else has_no_bar)
+        assert len(last(text)) < width
+    gate.set()
+    screen.wait(lambda text: "40000" in text)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_json_is_laid_out_at_any_width(screen: Screen, origin: ScriptedOrigin, width: int) -> None:
+    body = b'{"name":"car pool","list":[1,2,{"empty":{}}],"text":"' + b"long " * 20 + b'","none":null}'
+    headers = [("Content-Type", "application/json")]
+    url = origin.on("/json", lambda exchange: exchange.reply(200, body, headers))
+    judge(f"pretty-{width}.txt", screen.show(width, "get", url).rstrip() + "\n")
