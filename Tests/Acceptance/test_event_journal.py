@@ -94,6 +94,22 @@ def test_a_cursor_from_before_the_recording_is_a_gap(daemon: Daemon, nginx: Ngin
     assert "gap" not in daemon.call("events.next", since=answer["cursor"], timeout_ms=0)
 
 
+def test_the_steps_of_bodies_are_recorded_only_if_a_reader_asks(daemon: Daemon, nginx: Nginx) -> None:
+    def poll(types: list[str], since: str | None = None) -> Any:
+        cursor = {} if since is None else {"since": since}
+        return daemon.call("events.next", types=types, scope="all", timeout_ms=0, max=10_000, **cursor)
+
+    steps = ["task.did_receive_data"]
+    before = poll(["request.did_finish"])["cursor"]
+    daemon.call("request.perform", url=f"{nginx.http}/16m.bin")
+    assert daemon.stats()["events"]["built"] < 30
+    assert poll(["request.did_finish"], before)["events"]
+    answer = poll(steps, before)
+    assert (answer["gap"], answer["events"]) == (True, [])
+    daemon.call("request.perform", url=f"{nginx.http}/16m.bin")
+    assert poll(steps, answer["cursor"])["events"]
+
+
 def test_a_cursor_of_the_future_is_a_gap(watched: Daemon) -> None:
     epoch = watched.call("daemon.info")["server"]["epoch"]
     assert watched.call("events.next", since=f"{epoch}.999999", timeout_ms=0)["gap"] is True

@@ -10,15 +10,15 @@ extension EventPublisher {
         case gone
     }
 
-    /// Begins to record, if nothing is recorded. Earlier events are not in the journal, so every earlier cursor is too
-    /// old.
+    /// Begins to record what a reader of these types needs. Earlier events are not in the journal, so every earlier
+    /// cursor is too old.
     func startRecording(_ types: EventTypeSet) {
         loop.cancel(linger)
         if !isRecording {
             isRecording = true
             journal = EventJournal(after: journal.last &+ 1, limitBytes: limits.journalBytes)
         }
-        if notificationsFloor == nil, types.intersects(.notifications) { notificationsFloor = journal.last }
+        recorded.add(types, after: journal.last)
     }
 
     /// Keeps the journal for a while after the last subscriber has left.
@@ -30,7 +30,7 @@ extension EventPublisher {
 
     func stopRecording() {
         isRecording = false
-        notificationsFloor = nil
+        recorded = RecordedTypes()
         loop.cancel(bookmarks)
         let segments = journal.segments
         journal = EventJournal(after: journal.last, limitBytes: 0)
@@ -60,7 +60,7 @@ extension EventPublisher {
         else {
             return .gone
         }
-        if filter.types.intersects(.notifications), cursor.sequence < notificationsFloor ?? .max { return .gone }
+        guard recorded.hasAll(of: filter.types, after: cursor.sequence) else { return .gone }
         return .known(after: cursor.sequence)
     }
 

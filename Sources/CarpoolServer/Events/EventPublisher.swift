@@ -20,9 +20,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     var journal = EventJournal(after: 0, limitBytes: 0)
     /// Whether there is a subscriber, or was a short while ago.
     var isRecording = false
-    /// The number of the last event before the first recorded notification; `nil` while no subscriber asks for
-    /// notifications.
-    var notificationsFloor: Int?
+    /// The types of events that are built.
+    var recorded = RecordedTypes()
     /// Connections with subscriptions, or with calls that wait for an event.
     var listeners = EventListeners()
     /// How many subscriptions there are.
@@ -77,12 +76,12 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         callMethod(of: event, request)
     }
 
-    /// Publishes an event; the body writes the members of `data`, and is called only if there is a subscriber.
+    /// Publishes an event; the body writes the members of `data`, and is called only if the type is recorded.
     ///
     /// Inlined, so that without subscribers not even the body's captures are made.
     @inline(__always)
     func publish(_ type: EventType, request: Request? = nil, data: (inout JSONWriter) -> Void = { _ in }) {
-        guard isRecording else { return }
+        guard recorded.types.contains(type) else { return }
         publish(type, request, request.map { subject(of: $0) }, data)
     }
 
@@ -91,14 +90,14 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         _ type: EventType, about subject: @autoclosure () -> EventSubject,
         data: (inout JSONWriter) -> Void = { _ in }
     ) {
-        guard isRecording else { return }
+        guard recorded.types.contains(type) else { return }
         publish(type, nil, subject(), data)
     }
 
     /// Publishes a step under its notification name, if a subscriber asks for notifications.
     @inline(__always)
     func notify(_ type: EventType, _ request: Request) {
-        guard notificationsFloor != nil else { return }
+        guard recorded.types.contains(type) else { return }
         publish(type, request, subject(of: request)) {
             $0.member("description", EventPublisher.description(of: request))
         }

@@ -10,6 +10,11 @@ struct EventTypeSet: Equatable {
     static let capacity = 128
     /// The types that repeat steps of requests under the names of notifications.
     static let notifications = EventTypeSet { $0.hasPrefix(notificationPrefix) }
+    /// The types whose events are as many as the pieces of a body.
+    static let bodySteps = EventTypeSet([
+        .taskDidReceiveData, .taskDidSendBodyData, .taskDidWriteData, .requestProgress, .requestUploadProgress,
+        .requestDidParseStream,
+    ])
     private static let notificationPrefix = "notification."
 
     /// The empty set.
