@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import SLOWNESS, join
+from harness.large import END, Counter, large_file
+from harness.waiting import SLOWNESS
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 
-END = os.urandom(1 << 20)
-PIECE = 1 << 20
-
 
 @pytest.fixture
 def large(nginx: Nginx, request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A file of zeros, which take no place, and an end that is checked. Both servers have it."""
-    path = nginx.directory / "files" / "large.bin"
-    with path.open("wb") as file:
-        file.seek(request.param - len(END))
-        file.write(END)
-    yield path
-    path.unlink()
-
-
-class Counter:
-    """A reader that keeps the last mebibyte."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.count = 0
-        self._last: deque[bytes] = deque()
-        self._descriptor = descriptor
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    @property
-    def end(self) -> bytes:
-        return b"".join(self._last)[-len(END) :]
-
-    def _read(self) -> None:
-        kept = 0
-        while block := os.read(self._descriptor, PIECE):
-            self.count += len(block)
-            self._last.append(block)
-            kept += len(block)
-            while kept - len(self._last[0]) >= len(END):
-                kept -= len(self._last.popleft())
-
-    def finish(self) -> None:
-        """Wait for the end, which the daemon has written."""
-        join([self._thread])
+    """A file that both servers have."""
+    with large_file(nginx.directory / "files", request.param) as path:
+        yield path
 
 
 @pytest.mark.parametrize(
