@@ -118,17 +118,18 @@ def _send(bench: Bench, daemon: Daemon, case: Case, requests: int) -> None:
         daemon.call_all("request.perform", [params] * case.in_flight)
 
 
-def count_command(bench: Bench, program: Path, directory: Path) -> int:
-    """Return the instructions of one run of `carpool get` with a daemon that runs already, from start to exit."""
+def count_command(bench: Bench, program: Path, directory: Path, arguments: tuple[str, ...] = ("get",)) -> int:
+    """Return the instructions of one `carpool get`, from start to exit, with a daemon that runs already."""
     daemon = Daemon(directory)
     out = directory / "out"
-    command = [str(program), "get", "--socket", str(daemon.socket_path), bench.origin.http]
+    variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket_path)}
+    command = [str(program), *arguments, bench.origin.http]
     try:
-        subprocess.run(command, check=True, env=daemon.environment, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, env=variables, stdout=subprocess.DEVNULL)
         subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command],
             check=True,
-            env=daemon.environment,
+            env=variables,
             capture_output=True,
             timeout=START_S,
         )

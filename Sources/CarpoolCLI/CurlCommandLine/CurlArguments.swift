@@ -5,7 +5,7 @@ enum CurlArguments {
     /// Reads a command line, with the configuration file of the user unless `-q` comes first. What was read before an
     /// error stays, because it says whether messages are printed.
     static func read(_ arguments: [String], into line: inout CurlCommandLine) throws(CurlError) {
-        let isPlain = ["-q", "--disable"].contains(arguments.first) || arguments.first?.hasPrefix("-q") == true
+        let isPlain = arguments.first.map { $0 == "--disable" || $0.hasPrefix("-q") } ?? false
         do throws(CurlError) {
             if !isPlain { try CurlConfigurationFile.readDefault(into: &line) }
             try readAll(arguments, into: &line)

@@ -48,20 +48,21 @@ struct CurlCommandLine {
     }
 
     /// Adds a URL: it completes the first target that has none.
-    mutating func add(url: String) {
-        place(\.url, url)
-    }
+    mutating func add(url: String) { operation.targets[place { $0.url == nil }].url = url }
 
     /// Adds the output of the next URL.
-    mutating func add(output: CurlOperation.Target.Output) { place(\.output, output) }
+    mutating func add(output: CurlOperation.Target.Output) {
+        operation.targets[place { $0.output == nil }].output = output
+    }
 
     /// Adds the upload to the next URL.
-    mutating func add(upload: String) { place(\.upload, upload) }
+    mutating func add(upload: String) { operation.targets[place { $0.upload == nil }].upload = upload }
 
-    private mutating func place<Value>(_ member: WritableKeyPath<CurlOperation.Target, Value?>, _ value: Value) {
-        let index = operation.targets.firstIndex { $0[keyPath: member] == nil } ?? operation.targets.count
-        if index == operation.targets.count { operation.targets.append(CurlOperation.Target()) }
-        operation.targets[index][keyPath: member] = value
+    /// The first target that has room, or a new one.
+    private mutating func place(_ hasRoom: (CurlOperation.Target) -> Bool) -> Int {
+        if let index = operation.targets.firstIndex(where: hasRoom) { return index }
+        operation.targets.append(CurlOperation.Target())
+        return operation.targets.count - 1
     }
 
     /// Begins the options after `--next`.

@@ -9,13 +9,13 @@ enum CurlConfigurationFile {
     /// Reads the first configuration file of the user that exists.
     static func readDefault(into line: inout CurlCommandLine) throws(CurlError) {
         let environment = line.environment
-        let home = environment["HOME"]
-        let candidates = [
-            environment["CURL_HOME"].map { "\($0)/.curlrc" }, environment["CURL_HOME"].map { "\($0)/_curlrc" },
-            environment["XDG_CONFIG_HOME"].map { "\($0)/curlrc" }, home.map { "\($0)/.curlrc" },
-            home.map { "\($0)/_curlrc" }, home.map { "\($0)/.config/curlrc" },
-        ]
-        for path in candidates.compactMap({ $0 }) where access(path, R_OK) == 0 {
+        var candidates: [String] = []
+        if let home = environment["CURL_HOME"] { candidates += ["\(home)/.curlrc", "\(home)/_curlrc"] }
+        if let folder = environment["XDG_CONFIG_HOME"] { candidates.append("\(folder)/curlrc") }
+        if let home = environment["HOME"] {
+            candidates += ["\(home)/.curlrc", "\(home)/_curlrc", "\(home)/.config/curlrc"]
+        }
+        for path in candidates where access(path, R_OK) == 0 {
             return try read(path, into: &line)
         }
     }

@@ -33,7 +33,7 @@ enum CurlDecision: Equatable {
             guard let scheme = scheme(of: url, operation.request.defaultScheme) else { continue }
             guard ["http", "https"].contains(scheme) else {
                 // What curl does not know fails here as there.
-                if CurlURL.defaultPorts[scheme] != nil { return "\(scheme)://" }
+                if CurlURL.defaultPort(of: scheme) != nil { return "\(scheme)://" }
                 continue
             }
             if scheme == "http", operation.connection.version == .http2 { return "--http2 for http" }

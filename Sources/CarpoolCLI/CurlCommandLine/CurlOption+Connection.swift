@@ -135,7 +135,7 @@ extension CurlCommandLine {
             let mark = item.first.flatMap { "+-=".contains($0) ? $0 : nil }
             let name = (mark == nil ? item : item.dropFirst()).lowercased()
             let named: Set<String> = name == "all" ? ["http", "https"] : [name]
-            guard name == "all" || CurlURL.defaultPorts[name] != nil else {
+            guard name == "all" || CurlURL.defaultPort(of: name) != nil else {
                 warnings.append("unrecognized protocol '\(name)'")
                 if mark == "=" { schemes = [] }
                 continue

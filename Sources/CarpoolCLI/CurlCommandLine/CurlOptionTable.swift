@@ -1,14 +1,25 @@
 /// All options of curl's command line.
 enum CurlOptionTable {
     /// In the order of the help.
-    static let all: [CurlOption] =
-        CurlOption.general + CurlOption.output + CurlOption.transfer + CurlOption.request + CurlOption.fields
-        + CurlOption.connection + CurlOption.proxies + CurlOption.authentication + CurlOption.security
-        + CurlOption.unchanged + CurlOption.realOnly
+    static var all: [CurlOption] { topics.flatMap(\.self) }
+
+    /// Not one list: to join them takes longer than to look an option up.
+    private static let topics: [[CurlOption]] = [
+        CurlOption.general, CurlOption.output, CurlOption.transfer, CurlOption.request, CurlOption.fields,
+        CurlOption.connection, CurlOption.proxies, CurlOption.authentication, CurlOption.security,
+        CurlOption.unchanged, CurlOption.realOnly,
+    ]
 
     /// The option of a long name.
-    static func named(_ name: String) -> CurlOption? { all.first { $0.name == name } }
+    static func named(_ name: String) -> CurlOption? { first { $0.name == name } }
 
     /// The option of a letter.
-    static func lettered(_ letter: Character) -> CurlOption? { all.first { $0.letter == letter } }
+    static func lettered(_ letter: Character) -> CurlOption? { first { $0.letter == letter } }
+
+    private static func first(where matches: (CurlOption) -> Bool) -> CurlOption? {
+        for topic in topics {
+            if let option = topic.first(where: matches) { return option }
+        }
+        return nil
+    }
 }

@@ -79,7 +79,7 @@ extension CurlURL {
         let bytes = 4 - numbers.count
         guard bytes == 4 || last < UInt32(1) << (8 * UInt32(bytes)) else { return nil }
         numbers += (0..<bytes).reversed().map { last >> (8 * UInt32($0)) & 255 }
-        return numbers.map(String.init).joined(separator: ".")
+        return "\(numbers[0]).\(numbers[1]).\(numbers[2]).\(numbers[3])"
     }
 
     private static func number(_ piece: ArraySlice<UInt8>) -> UInt32? {

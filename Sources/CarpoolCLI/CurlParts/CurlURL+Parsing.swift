@@ -63,7 +63,7 @@ extension CurlURL {
         if schemeLength > 0 {
             rest = bytes[(schemeLength + 1)...]
             let slashes = rest.prefix(4).prefix { $0 == UInt8(ascii: "/") }.count
-            guard rules.contains(.allowsAllSchemes) || CurlURL.defaultPorts[scheme] != nil else {
+            guard rules.contains(.allowsAllSchemes) || CurlURL.defaultPort(of: scheme) != nil else {
                 throw .unsupportedScheme
             }
             guard (1...3).contains(slashes) else { throw .badSlashes }

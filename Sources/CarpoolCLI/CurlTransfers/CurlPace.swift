@@ -55,9 +55,10 @@ struct CurlPace {
 
     /// When the speed has to be looked at again.
     var deadline: MonotonicTime? {
-        let next = slowSeconds == nil ? nil : sampled.advanced(milliseconds: 1_000)
         let allowed = isWaiting ? allowedAt : nil
-        return [next, allowed].compactMap { $0 }.min()
+        guard slowSeconds != nil else { return allowed }
+        let next = sampled.advanced(milliseconds: 1_000)
+        return allowed.map { min($0, next) } ?? next
     }
 
     /// Fails if the transfer is too slow for too long.

@@ -84,8 +84,9 @@ final class CurlTransfer {
     var deadline: MonotonicTime? {
         if let wakesAt { return wakesAt }
         guard call != nil else { return nil }
-        return [pace.deadline, progress == nil ? nil : MonotonicTime.read().advanced(milliseconds: 500)]
-            .compactMap { $0 }.min()
+        guard progress != nil else { return pace.deadline }
+        let next = MonotonicTime.read().advanced(milliseconds: 500)
+        return pace.deadline.map { min($0, next) } ?? next
     }
 
     /// Goes on.
