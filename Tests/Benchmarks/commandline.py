@@ -25,7 +25,7 @@ def measure(bench: Bench) -> list[Row]:
     return [_warm(bench), _first(bench), *_delayed(bench)]
 
 
-def _loop(count: int, command: list[str], env: dict[str, str], prefix: tuple[str, ...] = ()) -> float:
+def loop(count: int, command: list[str], env: dict[str, str], prefix: tuple[str, ...] = ()) -> float:
     """Return the seconds that `count` runs of `command`, one after another in a shell, take."""
     began = time.monotonic()
     subprocess.run([*prefix, "bash", "-c", LOOP, "loop", str(count), *command], check=True, env=env, timeout=300)
@@ -41,11 +41,11 @@ def _warm(bench: Bench) -> Row:
     daemon = Daemon(bench.scratch / "warm")
     carpool, curl = _commands(bench.origin.https, bench.origin.ca_file, "--socket", str(daemon.socket_path))
     try:
-        _loop(5, carpool, daemon.environment)
+        loop(5, carpool, daemon.environment)
         mine, other = [], []
         for _ in range(bench.rounds):
-            other.append(_loop(100, curl, daemon.environment))
-            mine.append(_loop(100, carpool, daemon.environment))
+            other.append(loop(100, curl, daemon.environment))
+            mine.append(loop(100, carpool, daemon.environment))
     finally:
         daemon.stop()
     return ratio_row("100 x get of an https URL", "s", mine, other, WARM_AIM)
@@ -57,8 +57,8 @@ def _first(bench: Bench) -> Row:
     for turn in range(bench.rounds):
         env = environment(bench.scratch / f"first-{turn}")
         carpool, curl = _commands(bench.origin.https, bench.origin.ca_file)
-        theirs = _loop(1, curl, env)
-        extra.append(1000 * (_loop(1, carpool, env) - theirs))
+        theirs = loop(1, curl, env)
+        extra.append(1000 * (loop(1, carpool, env) - theirs))
         subprocess.run([str(CARPOOL), "daemon", "stop"], check=True, env=env, stdout=subprocess.DEVNULL)
     return limit_row("first get, no daemon running: longer than curl by", statistics.median(extra), "ms", FIRST_AIM_MS)
 
@@ -80,9 +80,9 @@ def _delayed(bench: Bench) -> list[Row]:
             carpool = [str(CARPOOL), "get", url, "--session", "delayed", "--socket", str(daemon.socket_path)]
             mine, other, connections = [], [], []
             for _ in range(1 if bench.quick else 3):
-                other.append(_loop(count, curl, daemon.environment, link.near))
+                other.append(loop(count, curl, daemon.environment, link.near))
                 origin.connections(count)
-                mine.append(_loop(count, carpool, daemon.environment, link.near))
+                mine.append(loop(count, carpool, daemon.environment, link.near))
                 connections.append(origin.connections(count))
         finally:
             daemon.stop()

@@ -34,6 +34,11 @@ class DelayedLink:
         return ("ip", "netns", "exec", self.names[0])
 
     @property
+    def near_network(self) -> tuple[str, ...]:
+        """The same with the mounts of this process: the daemon and its clients see the same files."""
+        return ("nsenter", f"--net=/run/netns/{self.names[0]}")
+
+    @property
     def far(self) -> tuple[str, ...]:
         """The prefix of a command that runs on the origin's side."""
         return ("ip", "netns", "exec", self.names[1])
