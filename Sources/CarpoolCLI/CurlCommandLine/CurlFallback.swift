@@ -7,7 +7,8 @@ struct CurlFallback {
     /// not do so without end.
     static let guardVariable = "CARPOOL_CURL_FALLBACK"
 
-    let arguments: [String]
+    /// How many of the process's last arguments are those of curl. They are passed as they are, whatever their bytes.
+    let count: Int
     let environment: Environment
 
     /// The path of the real curl on PATH: not this program, whatever it is called. `nil` without one.
@@ -34,7 +35,9 @@ struct CurlFallback {
             dup2(memory.raw, input.descriptor)
         }
         setenv(CurlFallback.guardVariable, "1", 1)
-        let words = (["curl"] + arguments).map { strdup($0) } + [nil]
+        // The word before them becomes the name of the program.
+        let words = CommandLine.unsafeArgv + (Int(CommandLine.argc) - count - 1)
+        words.pointee = strdup("curl")
         execv(path, words)
     }
 }

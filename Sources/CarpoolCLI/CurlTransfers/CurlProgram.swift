@@ -31,6 +31,13 @@ struct CurlProgram {
         }
     }
 
+    /// Leaves the command line to the real curl, without reading it; returns curl's exit code if that is not possible.
+    func leave(because reason: String) -> Int32 {
+        var line = CurlCommandLine(environment)
+        line.invocation.global.forbidsFallback = arguments.contains("--no-fallback")
+        return fallBack(line, "\(reason) needs the real curl")
+    }
+
     private func print(_ text: String) -> Int32 {
         do throws(SystemError) {
             try BlockingOutput(borrowing: STDOUT_FILENO).write(Array(text.utf8))
@@ -59,7 +66,7 @@ struct CurlProgram {
         let global = line.invocation.global
         let isQuiet = global.isSilent && !global.showsErrors
         let code = reason.contains("://") ? CurlExitCode.unsupportedProtocol : CurlExitCode.failedInitialization
-        let fallback = CurlFallback(arguments: arguments.filter { $0 != "--no-fallback" }, environment: environment)
+        let fallback = CurlFallback(count: arguments.count, environment: environment)
         if global.forbidsFallback {
             Terminal.printError("carpool: \(reason), which --no-fallback forbids")
             return code

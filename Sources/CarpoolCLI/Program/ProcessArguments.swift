@@ -5,9 +5,24 @@ enum ProcessArguments {
     /// Whether the program was called by the name `curl`, through a link.
     static var isNamedCurl: Bool {
         guard let name = CommandLine.unsafeArgv[0], let slash = strrchr(name, Int32(UInt8(ascii: "/"))) else {
-            return CommandLine.unsafeArgv[0].map { strcmp($0, "curl") == 0 } ?? false
+            return isCurl(CommandLine.unsafeArgv[0])
         }
         return strcmp(slash + 1, "curl") == 0
+    }
+
+    /// Whether they are a command line of curl: the first one says so, or the name of the program.
+    static var areOfCurl: Bool { isNamedCurl || CommandLine.argc > 1 && isCurl(CommandLine.unsafeArgv[1]) }
+
+    /// The words of the command line of curl, with what is not UTF-8 replaced.
+    static var wordsOfCurl: [String] { Array(CommandLine.arguments.dropFirst(isNamedCurl ? 1 : 2)) }
+
+    private static func isCurl(_ word: UnsafePointer<CChar>?) -> Bool { word.map { strcmp($0, "curl") == 0 } ?? false }
+
+    /// Whether all arguments are UTF-8.
+    static var areUTF8: Bool {
+        (0..<Int(CommandLine.argc)).allSatisfy { number in
+            CommandLine.unsafeArgv[number].map { String(validatingCString: $0) != nil } ?? true
+        }
     }
 
     /// Returns the arguments; throws if one is not UTF-8, because a repaired one would differ from what the user typed.

@@ -7,6 +7,10 @@ package enum Program {
     package static func main() -> Never {
         Terminal.claimDescriptors()
         do throws(Failure) {
+            // The real curl takes arguments of any bytes.
+            if ProcessArguments.areOfCurl, !ProcessArguments.areUTF8 {
+                exit(CurlProgram(ProcessArguments.wordsOfCurl).leave(because: "an argument that is not UTF-8"))
+            }
             let arguments = try ProcessArguments.read()
             if ProcessArguments.isNamedCurl { exit(CurlProgram(arguments).run()) }
             exit(try run(arguments).rawValue)
