@@ -54,6 +54,8 @@ public final class DescriptorOutput: ReadinessHandler {
     private var isWriting = false
     private var isPolling = false
     private var isClosed = false
+    /// How many rounds of the turn's end are left until a discarded descriptor is closed; 0 if it is not discarded.
+    private var roundsLeft = 0
     private var reportsRoom = false
     /// Whether nothing was written since the descriptor was ready.
     private var hasWrittenNothing = false
@@ -135,7 +137,7 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Closes the descriptor, and drops what is not written. The completion is called when it is closed: then what was
     /// written does not change any more.
     func close(_ then: @escaping () -> Void) {
-        guard target != nil else { return then() }
+        guard target != nil, roundsLeft == 0 else { return then() }
         closeCompletions.append(then)
         guard !isClosed else { return }
         forget()
@@ -145,13 +147,16 @@ public final class DescriptorOutput: ReadinessHandler {
         if !isWriting { finishClosing() }
     }
 
-    /// Closes the descriptor in the background, if nothing was written.
+    /// Closes the descriptor in the background, if nothing was written. The record is sent first, so that its reader
+    /// wakes up once and not for the end of the descriptor before.
     func discard() {
         guard !isClosed, !isWriting, waitingBytes == 0 else { return close {} }
         forget()
         cancelTimers()
         isClosed = true
-        target = nil
+        // The connection may send the record later in the first round.
+        roundsLeft = 2
+        loop.afterTurn(self)
     }
 
     private func finishClosing() {
@@ -308,5 +313,13 @@ public final class DescriptorOutput: ReadinessHandler {
         isPolling = false
         hasWrittenNothing = true
         write()
+    }
+}
+
+extension DescriptorOutput: TurnObserver {
+    /// Closes a discarded descriptor once the record was sent.
+    public func turnDidEnd() {
+        roundsLeft -= 1
+        if roundsLeft > 0 { loop.afterTurn(self) } else { target = nil }
     }
 }
