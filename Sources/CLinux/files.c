@@ -166,6 +166,11 @@ int CLinux_replace(int fd, int other) {
     return dup3(other, fd, O_CLOEXEC) < 0 ? -1 : 0;
 }
 
+int CLinux_enlarge_pipe(int fd, int bytes) {
+    int room = fcntl(fd, F_GETPIPE_SZ);
+    return room < 0 || room >= bytes ? room : fcntl(fd, F_SETPIPE_SZ, bytes);
+}
+
 int CLinux_is_memory_file(int fd) {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }

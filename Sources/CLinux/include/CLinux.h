@@ -145,6 +145,10 @@ int CLinux_pipe(int ends[2]);
 // pipe2 needs _GNU_SOURCE. The same, with ends that block.
 int CLinux_blocking_pipe(int ends[2]);
 
+// F_GETPIPE_SZ and F_SETPIPE_SZ need _GNU_SOURCE and fcntl is variadic. Gives a pipe room for so many bytes, unless it
+// has as much; returns its room, or -1.
+int CLinux_enlarge_pipe(int fd, int bytes);
+
 // F_GET_SEALS needs _GNU_SOURCE and fcntl is variadic. Returns whether a descriptor is a file in memory
 // (memfd_create(2)), which never blocks.
 int CLinux_is_memory_file(int fd);

@@ -145,7 +145,13 @@ final class CurlTransfer {
             let count = try sink.move(from: call.output, atMost: pace.pieceBytes, context.trace)
             context.trace.received(count: count)
             if count == 0 { hasBodyEnded = true }
+            let isLarge = pace.bytes >= CurlTransfer.largeBytes
             pace.take(count)
+            // The room of all pipes of a user is limited.
+            guard !isLarge, pace.bytes >= CurlTransfer.largeBytes, !context.global.isParallel, !pace.isLimited else {
+                return
+            }
+            PipeRoom.enlarge(call.output, to: PipeRoom.ofOurs)
         case .drop, .refuse:
             let count = sink.drop(from: call.output)
             if count == 0 { hasBodyEnded = true }
@@ -154,6 +160,8 @@ final class CurlTransfer {
         }
     }
 
+    /// After so many bytes a body is a large one, whose pipe gets more room.
+    private static let largeBytes: Int64 = 65_536
     /// A connection is kept for the sake of so many bytes that are not wanted.
     private static let refusedBytes: Int64 = 65_536
 

@@ -18,6 +18,8 @@ final class OutputCopy {
     private var hasEnded = false
     /// Empty until the kernel refuses to move bytes to standard output.
     private var scratch: [UInt8] = []
+    /// How many bytes of the body were moved.
+    private var movedBytes = 0
     /// Prints on a terminal; `nil` for another output, and until the head is there.
     private var terminal: TerminalBody?
     /// Shows the progress: of the body that is sent, and of the one that is received unless it goes to a terminal.
@@ -28,6 +30,8 @@ final class OutputCopy {
     private static let headMilliseconds = 20
     private static let pieceBytes = 1 << 20
     private static let scratchBytes = 65_536
+    /// After so many bytes a body is a large one, whose pipe gets more room.
+    private static let largeBytes = 65_536
 
     init(_ request: RequestArguments, _ daemon: DaemonAccess) throws(Failure) {
         self.request = request
@@ -146,8 +150,11 @@ final class OutputCopy {
             guard case .bytes(let count) = result else { return }
             try Terminal.output.write(Array(scratch[..<count]))
         }
-        if case .bytes = result { return true }
-        return false
+        guard case .bytes(let count) = result else { return false }
+        let isLarge = movedBytes >= OutputCopy.largeBytes
+        movedBytes += count
+        if !isLarge, movedBytes >= OutputCopy.largeBytes { PipeRoom.enlarge(pipe.raw, to: PipeRoom.ofOurs) }
+        return true
     }
 
     /// Prints what the pipe has on a terminal; returns false at its end.

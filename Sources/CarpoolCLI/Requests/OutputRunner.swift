@@ -30,6 +30,7 @@ struct OutputRunner {
 
     /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode? {
+        PipeRoom.enlarge(STDOUT_FILENO, to: PipeRoom.ofOthers)
         do throws(Failure) {
             // The cookies may have to be read in pages, as long as the request is there.
             if body?.streamed != nil || request.cookies.jar != nil {
