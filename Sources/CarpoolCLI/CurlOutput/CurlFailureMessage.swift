@@ -51,6 +51,7 @@ struct CurlFailureMessage {
         case CurlExitCode.unresolvedProxy:
             guard let url = message.firstRange(of: "://").map({ message[$0.upperBound...] }) else { return nil }
             return "Could not resolve proxy: \(url.prefix { $0 != ":" && $0 != " " && $0 != "/" })"
+        case CurlExitCode.emptyReply: return "Empty reply from server"
         case CurlExitCode.receiveError:
             guard message.hasPrefix("the proxy "), let status = message.firstRange(of: "(40") else { return nil }
             return "CONNECT tunnel failed, response \(message[status.lowerBound...].dropFirst().prefix(3))"

@@ -5,7 +5,7 @@ extension CachePolicy {
     public static func invalidation(by head: ResponseHead, of request: CacheRequest) -> CacheInvalidation {
         var invalidation = CacheInvalidation()
         if request.url.origin.scheme == "https", clearsCache(head) { invalidation.origin = request.url.origin }
-        guard !isSafe(request.method), (200..<400).contains(head.status) else { return invalidation }
+        guard !request.method.isSafe, (200..<400).contains(head.status) else { return invalidation }
         invalidation.urls = [request.url]
         for reference in [head.fields.firstReference("location"), head.fields.firstReference("content-location")] {
             guard let reference, let url = try? request.url.resolving(reference), url.origin == request.url.origin,
@@ -14,13 +14,6 @@ extension CachePolicy {
             invalidation.urls.append(url)
         }
         return invalidation
-    }
-
-    private static func isSafe(_ method: HTTPMethod) -> Bool {
-        switch method.rawValue {
-        case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
-        default: false
-        }
     }
 
     /// Whether `Clear-Site-Data` names the cache, or everything.

@@ -128,7 +128,7 @@ extension CurlTransfer {
     /// The connection is made and the request is about to be sent. Returns false if it must not be sent.
     func willSend(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> Bool {
         pool?.multi.hasProgressed = true
-        if sendCount == 0 || request.method.isIdempotent, transport.refusesReuse(of: localPort, for: self) {
+        if sendCount == 0 || request.isRepeatable, transport.refusesReuse(of: localPort, for: self) {
             hasRefusedReuse = true
             needsFreshConnection = true
             return false
@@ -142,7 +142,7 @@ extension CurlTransfer {
         }
         guard failure == nil else { return false }
         defer { isRefused = false }
-        guard sendCount == 1 || request.method.isIdempotent || isRefused else {
+        guard sendCount == 1 || request.isRepeatable || isRefused else {
             failure = unrepeatedError
             return false
         }

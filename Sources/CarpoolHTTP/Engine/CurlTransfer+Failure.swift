@@ -48,7 +48,9 @@ extension CurlTransfer {
         if let state = authentication?.state, state.hasSentNone { return state.missingError }
         return TransportError(
             .networkConnectionLost,
-            "the connection ended before any response; the request may have been processed and was not repeated")
+            "the connection ended before any response; the request may have been processed and was not repeated",
+            curlCode: Int32(bitPattern: CURLE_GOT_NOTHING.rawValue),
+            curlText: String(cString: curl_easy_strerror(CURLE_GOT_NOTHING)))
     }
 
     /// Whether the request failed because a pooled connection was dead while it was sent, so that it can be sent
@@ -59,7 +61,7 @@ extension CurlTransfer {
         guard failure == nil, isReused, headReader.byteCount == 0, authentication?.state.error == nil else {
             return false
         }
-        guard request.method.isIdempotent else { return false }
+        guard request.isRepeatable else { return false }
         if case .source(let source) = request.body { return source.canRestart }
         return true
     }

@@ -35,7 +35,7 @@ extension CurlTransfer {
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }
         if let socket = request.partition.addresses?.socket { easy.setUnixSocket(socket) }
         easy.installCallbacks(for: self)
-        if httpProtocol == .multiplexed, !request.method.isIdempotent { easy.installMessages(for: self) }
+        if httpProtocol == .multiplexed, !request.isRepeatable { easy.installMessages(for: self) }
         return easy
     }
 }

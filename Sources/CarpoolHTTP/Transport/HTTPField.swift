@@ -107,6 +107,14 @@ public struct HTTPMethod: Sendable, Hashable {
         }
     }
 
+    /// Whether the method is safe: it asks for no change (RFC 9110, section 9.2.1).
+    public var isSafe: Bool {
+        switch rawValue {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
+        default: false
+        }
+    }
+
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 256 && text.utf8.allSatisfy(isTokenByte)
     }

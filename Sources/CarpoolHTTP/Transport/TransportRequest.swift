@@ -74,12 +74,17 @@ extension TransportRequest {
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
     }
 
-    /// Whether it can be sent again when a connection of the pool turns out to be closed. A request without default
-    /// fields stands for a program that would have made a new connection: for it a failure of a pooled one is avoided.
+    /// Whether it may be sent again when a connection of the pool has ended before a response. A request without
+    /// default fields stands for a program that would have made a new connection, and sent it once: only what asks for
+    /// no change is repeated.
+    var isRepeatable: Bool { hasDefaultFields ? method.isIdempotent : method.isSafe }
+
+    /// Whether a connection of the pool may be used that the server may have closed. If a request without default
+    /// fields could not be sent again then, a failure that a new connection would not have is avoided.
     var mayRepeat: Bool {
         if hasDefaultFields { return true }
         if case .source = body { return false }
-        return method.isIdempotent
+        return isRepeatable
     }
 
     /// Whether its connection may carry several requests at once: then it must not wait for a reader on it.
