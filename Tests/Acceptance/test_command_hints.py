@@ -11,7 +11,8 @@ from origins.scripted import ScriptedOrigin
 
 SOURCES = Path(__file__).parents[2] / "Sources"
 WIRE_WORDS = re.compile(
-    r"\b\w+_ms\b|\btrust\.\w|\b(?:rpc|session|request|body|cache)\.[a-z_]+\b|\bmax_\w+\b|waits_for_\w+"
+    r"\b\w+_ms\b|\btrust\.\w|\b(?:rpc|session|request|body|cache|client)\.[a-z_]+\b|\bmax_\w+\b|waits_for_\w+"
+    r"|connections_per_host|limit_name|a descriptor"
 )
 STRING = r'"((?:[^"\\]|\\.)*)"'
 
@@ -33,7 +34,10 @@ def hints() -> set[str]:
                 found.add(match[1].replace('\\"', '"'))
             if "Hint" in path.name or "hint(" in text:
                 found |= {hint.replace('\\"', '"') for hint in re.findall(STRING, text) if " " in hint}
-    return found
+    text = (SOURCES / "CarpoolRPC/Messages/RPCErrorKind.swift").read_text()
+    kinds = re.findall(rf'-?\d+, "[a-z_.]+",(?: isRetryable: true,)?\s*{STRING},\s*{STRING}', text)
+    assert len(kinds) > 20
+    return found | {hint for _, hint in kinds}
 
 
 def in_words_of_the_command(hint: str) -> str:

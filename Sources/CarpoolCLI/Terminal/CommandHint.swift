@@ -36,6 +36,31 @@ enum CommandHint {
             "set tls.min_version and max_version (--tlsv1.0 to --tlsv1.3, --tls-max), and for TLS 1.0 and 1.1 also tls.ciphers (--ciphers) to",
             "use --tlsv1.0 to --tlsv1.3 and --tls-max, and for TLS 1.0 and 1.1 also --ciphers"
         ),
+        (
+            "send fewer requests at a time, or raise connections_per_host or",
+            "send fewer requests at a time, or raise --parallel or"
+        ),
+        (
+            "Pass large bodies as a file or a descriptor, or send them with body.put.",
+            "Send the body from a file, with -T FILE or -d @FILE."
+        ),
+        (
+            "Send large bodies as a file or a descriptor, which do not count, or wait",
+            "Send large bodies from a file, with -T FILE or -d @FILE, or wait"
+        ),
+        (
+            "Pass a descriptor or send the content; read responses with body.read or body.open.",
+            "Send the file through standard input (-T -), and print the response to standard output (without -o)."
+        ),
+        (
+            "Pass a descriptor, send the content with body.put, and read responses with body.read or body.open.",
+            "Send the file through standard input (-T -), and print the response to standard output (without -o)."
+        ), ("pass a descriptor that was opened for writing", "use an output that can be written to"),
+        ("It has disconnected; see client.list.", "It has disconnected; see carpool call client.list."),
+        ("Retry after `retry_after_ms`.", "Try again later."),
+        ("finish, or invalidate unused sessions; `limit_name` is the limit", "finish"),
+        ("or end unused ones; `limit_name` is the limit", "or end unused ones"),
+        ("or give the name to client.hello on one that stays", "or give the name on one that stays"),
         ("release bodies with body.release", "release bodies with carpool call body.release"),
     ]
 
