@@ -7,13 +7,14 @@ import Testing
     /// How many bytes a pipe takes that nobody reads.
     private func room(_ enlarge: (Int32) -> Void) throws -> Int {
         let ends = try FileDescriptor.pipe()
-        let (read, write) = (FileDescriptor(owning: ends.read), FileDescriptor(owning: ends.write))
+        let read = FileDescriptor(owning: ends.read)
+        let write = FileDescriptor(owning: ends.write)
         _ = fcntl(write.raw, F_SETFL, O_NONBLOCK)
         enlarge(write.raw)
         var count = 0
         let piece = [UInt8](repeating: 1, count: 4_096)
         while case .bytes(let written) = piece.withUnsafeBytes({ Bytes.write(write.raw, $0) }) { count += written }
-        withExtendedLifetime(read) {}
+        _ = consume read
         return count
     }
 
