@@ -110,6 +110,30 @@ def test_the_steps_of_bodies_are_recorded_only_if_a_reader_asks(daemon: Daemon, 
     assert poll(steps, answer["cursor"])["events"]
 
 
+@pytest.mark.parametrize("method", ["request.perform", "request.submit"])
+def test_nothing_is_recorded_after_a_request_that_ends_with_its_connection(
+    daemon: Daemon, nginx: Nginx, method: str
+) -> None:
+    for _ in range(3):
+        with daemon.wire() as wire:
+            wire.call(method, url=f"{nginx.http}/hello.txt", events={"types": ["task.*"]}, on_disconnect="cancel")
+            if method == "request.submit":
+                while wire.receive()["params"]["type"] != "subscription.closed":
+                    pass
+    eventually(lambda: daemon.stats()["events"]["journal_bytes"] == 0)
+    built = daemon.stats()["events"]["built"]
+    daemon.call("request.perform", url=f"{nginx.http}/hello.txt")
+    assert daemon.stats()["events"]["built"] == built
+
+
+def test_a_detached_request_may_be_followed_on_another_connection(daemon: Daemon, nginx: Nginx) -> None:
+    with daemon.wire() as wire:
+        wire.call("request.submit", url=f"{nginx.http}/hello.txt", events={}, on_disconnect="detach")
+        cursor = wire.event("request.did_resume")["cursor"]
+    events = daemon.call("events.next", since=cursor, types=["request.*"], scope="all", max=10_000)["events"]
+    assert events[-1]["type"].startswith("request.")
+
+
 def test_a_cursor_of_the_future_is_a_gap(watched: Daemon) -> None:
     epoch = watched.call("daemon.info")["server"]["epoch"]
     assert watched.call("events.next", since=f"{epoch}.999999", timeout_ms=0)["gap"] is True

@@ -12,8 +12,11 @@ extension EventPublisher {
 
     /// Begins to record what a reader of these types needs. Earlier events are not in the journal, so every earlier
     /// cursor is too old.
-    func startRecording(_ types: EventTypeSet) {
+    /// - Parameter mayBeResumed: whether the reader may resume with a cursor on another connection. The journal is
+    ///   kept for a while after such readers alone.
+    func startRecording(_ types: EventTypeSet, mayBeResumed: Bool = true) {
         loop.cancel(linger)
+        self.mayBeResumed = self.mayBeResumed || mayBeResumed
         if !isRecording {
             isRecording = true
             journal = EventJournal(after: journal.last &+ 1, limitBytes: limits.journalBytes)
@@ -21,15 +24,16 @@ extension EventPublisher {
         recorded.add(types, after: journal.last)
     }
 
-    /// Keeps the journal for a while after the last subscriber has left.
+    /// Keeps the journal for a while after the last subscriber has left, if one may resume.
     func lingerIfNobodyListens() {
         guard isRecording, subscriptionCount == 0, pollCount == 0 else { return }
-        guard limits.journalLingerMilliseconds > 0 else { return stopRecording() }
+        guard limits.journalLingerMilliseconds > 0, mayBeResumed else { return stopRecording() }
         loop.arm(linger, afterMilliseconds: limits.journalLingerMilliseconds)
     }
 
     func stopRecording() {
         isRecording = false
+        mayBeResumed = false
         recorded = RecordedTypes()
         loop.cancel(bookmarks)
         let segments = journal.segments

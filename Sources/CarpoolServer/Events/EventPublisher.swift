@@ -20,6 +20,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     var journal = EventJournal(after: 0, limitBytes: 0)
     /// Whether there is a subscriber, or was a short while ago.
     var isRecording = false
+    /// Whether a reader since the recording began may resume with a cursor on another connection.
+    var mayBeResumed = false
     /// The types of events that are built.
     var recorded = RecordedTypes()
     /// Connections with subscriptions, or with calls that wait for an event.

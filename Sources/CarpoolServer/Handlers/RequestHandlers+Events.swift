@@ -10,7 +10,8 @@ extension RequestHandlers {
         guard let events, let subject = entry.request.context as? EventSubject else { return nil }
         let filter = EventFilter(patterns: events.patterns, scope: .request(subject))
         let publisher = subscriptions.publisher
-        publisher.startRecording(filter.types)
+        // A request that ends with its connection leaves nobody who would resume its events.
+        publisher.startRecording(filter.types, mayBeResumed: !entry.cancelsOnDisconnect)
         let last = publisher.journal.last
         let subscription = Subscription(
             id: "s\(publisher.nextSubscription())", filter: filter, sink: call.client.outlet,
