@@ -58,6 +58,16 @@ struct RedirectRulesTests {
         #expect(Self.step(303, "/x", request) == "GET http://a.test/x [\"X=1\"]")
     }
 
+    @Test("RFC 9110, section 10.1.1: the fields about the transfer of a body are removed with it")
+    func transferFields() throws {
+        var request = try Self.request("POST", "http://a.test/", [("X", "1")])
+        request.hasDefaultFields = false
+        let fields = [("transfer-encoding", "chunked"), ("Expect", "100-continue"), ("Trailer", "Digest")]
+        request.fields += try fields.map { try HTTPField(ofConnection: $0.0, value: $0.1) }
+        #expect(Self.step(303, "/x", request) == "GET http://a.test/x [\"X=1\"]")
+        #expect(Self.step(307, "/x", request).hasSuffix("\"Trailer=Digest\"] body"))
+    }
+
     @Test(
         "RH-05: keep_authorization",
         arguments: [

@@ -45,14 +45,20 @@ extension CurlTransfer {
     /// its CONTINUATION frames would end the connection (CVE-2024-28182).
     private func refuseHead(_ message: String) -> Int {
         failure = TransportError(.dataLengthExceedsMaximum, message)
-        if case .running(let easy) = phase { easy.forbidReuse() }
+        closeConnection()
         return CurlTransfer.refusal
+    }
+
+    /// Closes the connection after the transfer.
+    private func closeConnection() {
+        if case .running(let easy) = phase { easy.forbidReuse() }
     }
 
     private func receive(_ head: ResponseHead) {
         // Older versions of libcurl would wait without end to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
         if connection?.relay != nil { noteEnd(of: head) }
+        if request.closesConnection, head.httpVersion != "h2" { closeConnection() }
         if isDecoding { decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init) }
         delegate?.transfer(self, didReceive: head)
     }

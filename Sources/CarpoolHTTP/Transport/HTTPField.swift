@@ -34,7 +34,7 @@ public struct HTTPField: Sendable, Hashable {
     }
 
     /// Validates a field that may be one of the connection too, for a request without default fields: the transport
-    /// replaces the value of `Content-Length`, and `Transfer-Encoding` is `chunked` or nothing.
+    /// replaces the value of `Content-Length`, and the only value of `Transfer-Encoding` is `chunked`.
     public init(ofConnection name: String, value: String) throws(Refusal) {
         guard HTTPMethod.isToken(name) else { throw HTTPField.badName(name) }
         guard !FieldName.matches(name, "transfer-encoding") || FieldName.matches(value, "chunked") else {
@@ -69,7 +69,8 @@ public struct HTTPField: Sendable, Hashable {
     /// Whether it has this name, compared without case.
     public func isNamed(_ name: StaticString) -> Bool { FieldName.matches(self.name, name) }
 
-    private static func trimmed(_ value: String) -> String {
+    /// The value without blanks at its ends.
+    static func trimmed(_ value: String) -> String {
         let bytes = value.utf8
         guard let first = bytes.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }),
             let last = bytes.lastIndex(where: { $0 != 0x20 && $0 != 0x09 })

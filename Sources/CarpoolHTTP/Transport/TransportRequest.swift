@@ -87,6 +87,18 @@ extension TransportRequest {
         return isRepeatable
     }
 
+    /// Whether its fields say that the connection closes after the response. A request must not use a connection on
+    /// which `close` was sent (RFC 9112, section 9.6).
+    var closesConnection: Bool {
+        guard !hasDefaultFields else { return false }
+        return fields.contains { field in
+            guard field.isNamed("connection") else { return false }
+            return field.value.split(separator: ",").contains { word in
+                FieldName.matches(HTTPField.trimmed(String(word)), "close")
+            }
+        }
+    }
+
     /// Whether its connection may carry several requests at once: then it must not wait for a reader on it.
     public var mayMultiplex: Bool { url.origin.scheme == "https" && httpVersion != .http1 }
 

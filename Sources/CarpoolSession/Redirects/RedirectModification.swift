@@ -32,12 +32,15 @@ public struct RedirectModification {
 }
 
 extension TransportRequest {
-    /// Drops the body, and the fields that describe it (RFC 9110, section 15.4).
+    /// Drops the body, the fields that describe it (RFC 9110, section 15.4), and those of its transfer: a request
+    /// without a body must not have `Expect: 100-continue` (section 10.1.1).
     mutating func dropBody() {
         body = .none
+        expectsContinue = false
         fields.removeAll { field in
             field.name.lowercased().hasPrefix("content-") || field.isNamed("digest") || field.isNamed("repr-digest")
-                || field.isNamed("last-modified")
+                || field.isNamed("last-modified") || field.isNamed("transfer-encoding") || field.isNamed("expect")
+                || field.isNamed("trailer")
         }
     }
 
