@@ -52,13 +52,13 @@ enum CurlArguments {
         var name = name
         let isExpanded = name.hasPrefix("expand-")
         if isExpanded { name = String(name.dropFirst(7)) }
-        let isNegated = name.hasPrefix("no-") && CurlOptionTable.named(name) == nil
+        let isNegated = name.hasPrefix("no-") && !isExpanded && CurlOptionTable.named(name) == nil
         if isNegated { name = String(name.dropFirst(3)) }
         guard let option = CurlOptionTable.named(name) else { throw CurlValueError.unknown }
         if isNegated {
-            guard !option.takesText, !isExpanded else { throw CurlValueError.irreversible }
+            guard !option.takesText else { throw CurlValueError.irreversible }
         }
-        if isExpanded, !option.takesText { throw CurlValueError.inexpansible }
+        if isExpanded, !option.takesText { throw CurlValueError.expansion }
         guard option.takesText else { return try apply(option, "", isOn: !isNegated, &line) }
         guard var value = text() else { throw CurlValueError.missing }
         if isExpanded { value = try line.variables.expand(value, &line.warnings) }
@@ -134,6 +134,4 @@ extension CurlValueError {
     static let missing = CurlError(exitCode: 2, message: "requires parameter", form: .option)
     static let irreversible = CurlError(
         exitCode: 2, message: "the given option cannot be reversed with a --no- prefix", form: .option)
-    static let inexpansible = CurlError(
-        exitCode: 2, message: "this option cannot be expanded", form: .option)
 }

@@ -99,6 +99,8 @@ enum CurlValueError {
         exitCode: CurlExitCode.failedInitialization, message: "expected a proper numerical parameter", form: .option)
     static let negativeNumber = CurlError(
         exitCode: CurlExitCode.failedInitialization, message: "expected a positive numerical parameter", form: .option)
+    static let tooLarge = CurlError(
+        exitCode: CurlExitCode.failedInitialization, message: "too large number", form: .option)
     static let badUse = CurlError(
         exitCode: CurlExitCode.failedInitialization, message: "is badly used here", form: .option)
     /// A value that is not allowed, with a line that says why.
@@ -112,6 +114,8 @@ enum CurlValueError {
         form: .option)
     static let unreadable = CurlError(
         exitCode: CurlExitCode.readError, message: "error encountered when reading a file", form: .option)
+    static let variableSyntax = CurlError(
+        exitCode: CurlExitCode.failedInitialization, message: "syntax error in --variable argument", form: .option)
     static let expansion = CurlError(
         exitCode: CurlExitCode.failedInitialization, message: "variable expansion failure", form: .option)
 }

@@ -98,8 +98,8 @@ enum CurlConfigurationFile {
             let tail = rest[value.endIndex...].drop(while: \.isSpace)
             if let first = tail.first, first != UInt8(ascii: "#") {
                 warnings.append(
-                    "\(place): warning: '\(name)' uses unquoted whitespace in the option argument "
-                        + "that may cause side-effects. Consider double-quotes.")
+                    "\(place): warning: '\(name)' uses unquoted whitespace\n"
+                        + "Warning: This may cause side-effects. Consider using double quotes?")
             }
             return value.text
         }

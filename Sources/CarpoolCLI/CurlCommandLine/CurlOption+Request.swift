@@ -42,10 +42,10 @@ extension CurlOption {
             $0.operation.request.escapesForms = $1
         },
         .text("upload-file", "T", "<file>", "Send a file") { $0.add(upload: $1.isEmpty ? "" : $1) },
-        .text("range", "r", "<range>", "Get a range of bytes") { (line, text) throws(CurlError) in
+        .word("range", "r", "<range>", "Get a range of bytes") { (line, text) throws(CurlError) in
             try line.set(range: text)
         },
-        .word("continue-at", "C", "<offset>", "Go on at an offset, or with - where the file ends") {
+        .text("continue-at", "C", "<offset>", "Go on at an offset, or with - where the file ends") {
             (line, text) throws(CurlError) in
             try line.set(resume: text)
         },
@@ -114,11 +114,11 @@ extension CurlOption {
             line.operation.retry.count = try CurlNumber.positive(text)
         },
         .text("retry-delay", nil, "<seconds>", "The time between two attempts") { (line, text) throws(CurlError) in
-            line.operation.retry.delayMilliseconds = try CurlNumber.milliseconds(text)
+            line.operation.retry.delayMilliseconds = try CurlNumber.seconds(text)
         },
         .text("retry-max-time", nil, "<seconds>", "The time in which a transfer is repeated") {
             (line, text) throws(CurlError) in
-            line.operation.retry.maximumMilliseconds = try CurlNumber.milliseconds(text)
+            line.operation.retry.maximumMilliseconds = try CurlNumber.seconds(text)
         },
         .set("retry-all-errors", nil, "Repeat after every error") { $0.operation.retry.retriesAllErrors = $1 },
         .set("retry-connrefused", nil, "Repeat if the connection is refused") {
@@ -138,7 +138,7 @@ extension CurlOption {
             line.operation.response.slowSeconds = try CurlNumber.positive(text)
         },
         .text("max-filesize", nil, "<bytes>", "The most bytes of a response") { (line, text) throws(CurlError) in
-            line.operation.response.maximumBytes = try CurlNumber.size(text, of: "filesize")
+            line.operation.response.maximumBytes = try CurlNumber.size(text, of: "max-filesize")
         },
     ]
 }
@@ -195,7 +195,7 @@ extension CurlCommandLine {
     fileprivate mutating func set(fail mode: CurlResponseOptions.FailMode, _ isOn: Bool) throws(CurlError) {
         let current = operation.response.fail
         if isOn, current != .no, current != mode {
-            throw CurlValueError.badUse
+            throw CurlValueError.badUse("You must select either --fail or --fail-with-body, not both.")
         }
         operation.response.fail = isOn ? mode : .no
     }

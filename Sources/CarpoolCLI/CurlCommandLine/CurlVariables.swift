@@ -23,7 +23,7 @@ struct CurlVariables {
             return
         }
         var value = isImport ? environment[name].map { Array($0.utf8) } : nil
-        let range = CurlVariables.range(&rest)
+        let range = try CurlVariables.range(&rest)
         if value == nil {
             switch rest.first {
             case UInt8(ascii: "="): value = Array(rest.dropFirst())
@@ -44,15 +44,16 @@ struct CurlVariables {
     }
 
     /// Takes a range of bytes from the text.
-    private static func range(_ rest: inout ArraySlice<UInt8>) -> (start: Int, count: Int)? {
+    private static func range(_ rest: inout ArraySlice<UInt8>) throws(CurlError) -> (start: Int, count: Int)? {
         guard rest.first == UInt8(ascii: "["), let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return nil }
         let parts = rest[(rest.startIndex + 1)..<end].split(
             separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let start = Int(parts[0].text) else { return nil }
         rest = rest[(end + 1)...]
         guard !parts[1].isEmpty else { return (start, .max) }
-        guard let last = Int(parts[1].text), last >= start else { return nil }
-        return (start, last - start + 1)
+        guard let last = Int(parts[1].text) else { return nil }
+        guard last >= start else { throw CurlValueError.variableSyntax }
+        return (start, (last - start).addingReportingOverflow(1).overflow ? .max : last - start + 1)
     }
 
     /// Replaces `{{name}}` and `{{name:function}}`; a backslash before the braces protects them.

@@ -18,7 +18,6 @@ struct CurlProgram {
         do throws(CurlError) {
             try CurlArguments.read(arguments, into: &line)
             let console = CurlConsole(line.invocation.global, environment)
-            console.warn(line.warnings)
             switch CurlDecision.of(line) {
             case .help(let category): return print(CurlHelp.text(category))
             case .version: return print(CurlHelp.version(Release.version))
@@ -57,6 +56,8 @@ struct CurlProgram {
         } catch {
             return fallBack(line, error.message ?? "the daemon cannot be reached")
         }
+        // After that: the real curl has the same warnings.
+        console.warn(line.warnings)
         let context = try CurlContext(invocation.global, environment, console, daemons)
         return try CurlTransfers(invocation, context).run()
     }
