@@ -107,24 +107,25 @@ final class CurlSink {
         if printsHeads { try write(bytes) }
     }
 
-    /// Writes bytes of the body.
-    func write(body bytes: [UInt8]) throws(CurlError) {
+    /// Writes bytes of the body, whose length is known or not: the error names as many as curl would have written.
+    func write(body bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
         try checkTerminal(bytes)
-        try write(bytes)
+        try write(bytes, of: length)
         bodyBytes += Int64(bytes.count)
     }
 
-    private func write(_ bytes: [UInt8]) throws(CurlError) {
+    private func write(_ bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
         try open(for: bytes.count)
-        try CurlSink.write(bytes, to: file?.descriptor.raw ?? STDOUT_FILENO)
+        try CurlSink.write(bytes, to: file?.descriptor.raw ?? STDOUT_FILENO, of: length)
         writtenBytes += Int64(bytes.count)
     }
 
-    private static func write(_ bytes: [UInt8], to fd: Int32) throws(CurlError) {
+    private static func write(_ bytes: [UInt8], to fd: Int32, of length: Int64? = nil) throws(CurlError) {
         do throws(SystemError) {
             try BlockingOutput(borrowing: fd).write(bytes)
         } catch {
-            throw failure(min(bytes.count, callbackBytes), isClosed: error.code == EPIPE)
+            let count = max(bytes.count, length.map { Int(clamping: $0) } ?? 0)
+            throw failure(min(count, callbackBytes), isClosed: error.code == EPIPE)
         }
     }
 

@@ -135,7 +135,7 @@ final class CurlTransfer {
         pace.take(rest.count)
         context.trace.received(body: rest)
         context.trace.received(count: rest.count)
-        if use == .write { try sink.write(body: rest) }
+        if use == .write { try sink.write(body: rest, of: head?.contentLength) }
     }
 
     private func moveBody(_ call: CurlCall) throws(CurlError) {
