@@ -81,8 +81,11 @@ def test_the_length_is_that_of_the_body(wire: Wire, origin: ScriptedOrigin, writ
 def test_a_request_without_a_body_does_not_take_the_next_one_for_it(
     wire: Wire, origin: ScriptedOrigin, method: str, fields: list[list[str]]
 ) -> None:
-    expected = "Transfer-Encoding: chunked" if CHUNKED in fields else "Content-Length: 0"
-    assert sent(wire, origin, method=method, headers=fields).head == head(origin, f"{method} /a", expected)
+    expected = ["Transfer-Encoding: chunked"] if CHUNKED in fields else ["Content-Length: 0"]
+    # Older versions of libcurl would send no chunk, and the next request would be taken for one.
+    if CHUNKED in fields and wire.call("daemon.info")["libcurl"]["profile"] != "multiplex":
+        expected = []
+    assert sent(wire, origin, method=method, headers=fields).head == head(origin, f"{method} /a", *expected)
     assert sent(wire, origin, "/next").head == head(origin, "GET /next")
     assert origin.connections == 1
 
