@@ -45,13 +45,23 @@ extension EasyHandle {
     ///   - allowsHTTP2: whether the connection may agree on HTTP/2.
     init?(_ request: TransportRequest, isDecoding: Bool, allowsHTTP2: Bool, configuration: TransportConfiguration) {
         self.init(
-            fields: request.sentFields, hopFields: request.hopFields, sendsHost: request.differentHost != nil,
+            fields: EasyHandle.fields(of: request), hopFields: request.hopFields,
+            sendsHost: request.differentHost != nil,
             defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(request, configuration)
         set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         setMethod(request)
         if request.isLong || request.hasLargeBuffer { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
+    }
+
+    /// The fields that are sent. Older versions of libcurl send no chunk at all of a body that there is not: then there
+    /// is no `Transfer-Encoding` either, and the next request is not taken for a chunk.
+    private static func fields(of request: TransportRequest) -> [HTTPField] {
+        guard CurlLibrary.profile == .http1, !request.hasDefaultFields, case .none = request.body else {
+            return request.sentFields
+        }
+        return request.sentFields.filter { !$0.isNamed("transfer-encoding") }
     }
 
     private func setPolicy(_ request: TransportRequest, _ configuration: TransportConfiguration) {

@@ -118,15 +118,11 @@ extension TransportRequest {
     }
 
     /// The fields with the length that the body has, at the place of `Content-Length`: none if the body is sent in
-    /// chunks. A wrong one would pass a part of the body to the origin as another request. Older versions of libcurl
-    /// send no chunk at all of a body that there is not: then there is no `Transfer-Encoding` either.
+    /// chunks. A wrong one would pass a part of the body to the origin as another request.
     private var framedFields: [HTTPField] {
-        var dropsCoding = false
-        if case .none = body { dropsCoding = CurlLibrary.profile == .http1 }
         let isChunked = body.lengthBytes == nil || fields.contains { $0.isNamed("transfer-encoding") }
         var hasLength = false
         return fields.compactMap { field in
-            if dropsCoding, field.isNamed("transfer-encoding") { return nil }
             guard field.isNamed("content-length") else { return field }
             guard !isChunked, !hasLength, let length = body.lengthBytes else { return nil }
             hasLength = true
