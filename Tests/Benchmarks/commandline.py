@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-import time
 from pathlib import Path
 
+import stopwatch
 from bench import Bench
 from daemon import CARPOOL, Daemon, environment
 from delay import DelayedLink
@@ -27,9 +27,7 @@ def measure(bench: Bench) -> list[Row]:
 
 def loop(count: int, command: list[str], env: dict[str, str], prefix: tuple[str, ...] = ()) -> float:
     """Return the seconds that `count` runs of `command`, one after another in a shell, take."""
-    began = time.monotonic()
-    subprocess.run([*prefix, "bash", "-c", LOOP, "loop", str(count), *command], check=True, env=env, timeout=300)
-    return time.monotonic() - began
+    return stopwatch.seconds([*prefix, "bash", "-c", LOOP, "loop", str(count), *command], env)
 
 
 def _commands(url: str, ca_file: Path, *more: str) -> tuple[list[str], list[str]]:

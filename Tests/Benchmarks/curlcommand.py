@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import stopwatch
 from bench import Bench
 from commandline import DELAYED_AIM, WARM_AIM, loop
 from daemon import CARPOOL, Daemon
@@ -65,9 +66,7 @@ def _warm(bench: Bench, daemon: Daemon) -> list[Row]:
 
 def _many(bench: Bench, daemon: Daemon) -> list[Row]:
     def run(command: list[str]) -> float:
-        began = time.perf_counter()
-        subprocess.run(command, check=True, env=_environment(daemon), stdout=subprocess.DEVNULL, timeout=120)
-        return time.perf_counter() - began
+        return stopwatch.seconds(command, _environment(daemon))
 
     rows = []
     for name, option in VERSIONS.items():
