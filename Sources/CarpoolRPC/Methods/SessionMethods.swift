@@ -12,6 +12,9 @@ enum SessionMethods {
             .required(
                 "declared", .boolean,
                 "Whether the daemon's configuration file declares it, instead of a call of `session.create`."),
+            .required(
+                "lifetime", .choice("daemon", "connection"),
+                "Whether it ends with the daemon at the latest, or with the connection that has created it."),
             .required("active", .count, "The number of its running requests."),
             .required("requests", .count, "The number of requests that were made in it."),
             .required("configuration", .sessionConfiguration, "The configuration; secrets are hidden."),
@@ -20,7 +23,7 @@ enum SessionMethods {
         ]))
 
     private static let recordExample = """
-        {"session":"default","state":"valid","declared":false,"active":0,"requests":12,"configuration":{"headers":[],\
+        {"session":"default","state":"valid","declared":false,"lifetime":"daemon","active":0,"requests":12,"configuration":{"headers":[],\
         "start":"immediate","setup":"lazy","ephemeral":false,"timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
         "waits_for_connectivity":false,"http_version":"auto","url_encoding":"percent","decode":true,"max_ratio":200}}
         """
@@ -31,12 +34,19 @@ enum SessionMethods {
         A name belongs to the user who creates the session: other users do not see it, and may have sessions of the same name. \
         The configuration does not change afterwards. The same call again answers `changed: false`; the same name with \
         another configuration is an error. A session exists until it is invalidated or the daemon ends; one that the \
-        configuration file declares also exists after a restart. Sessions share \
+        configuration file declares also exists after a restart. One with the lifetime `connection` is invalidated when \
+        the connection that has created it closes: it is for a program that makes several requests with the same \
+        settings, above all with settings that name files, which are read once for a session and once for each request \
+        otherwise. Sessions share \
         connections if the settings that concern connections are equal.
         """,
         params: [
             .required("name", .sessionName, "1 to 64 letters, digits, dots, dashes and underscores."),
             .optional("configuration", .sessionConfiguration, "The settings of its requests.", default: "{}"),
+            .optional(
+                "lifetime", .choice("daemon", "connection"),
+                "Whether it exists until it is invalidated, or until this connection closes at the latest.",
+                default: "\"daemon\""),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the session is new."),
@@ -49,7 +59,11 @@ enum SessionMethods {
             .init(
                 "an API with a token",
                 params: #"{"name":"api","configuration":{"headers":{"Authorization":"Bearer x"},"timeout_ms":5000}}"#,
-                result: #"{"changed":true,"session":"api","state":"valid"}"#)
+                result: #"{"changed":true,"session":"api","state":"valid"}"#),
+            .init(
+                "for this connection",
+                params: #"{"name":"batch-1","lifetime":"connection","configuration":{"tls":{"min_version":"1.3"}}}"#,
+                result: #"{"changed":true,"session":"batch-1","state":"valid"}"#),
         ])
 
     private static let cancelRequests = Method(

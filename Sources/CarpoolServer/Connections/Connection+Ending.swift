@@ -43,6 +43,8 @@ extension Connection {
         } endWatch: { [services] watch in
             watch.end()
             services.reachability.watchDidEnd()
+        } endSession: { [services, uid = profile.identity.uid] session in
+            services.requests.sessions.end(session, of: uid)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CarpoolRPC
+internal import CarpoolSession
 
 /// Everything that the daemon holds for one connection. It is made with the connection, and released in slices when the
 /// connection closes.
@@ -17,11 +18,19 @@ final class ClientResources {
     var watches: [String: ReachabilityWatch] = [:]
     /// Readers of streams that send on the connection, by name.
     var feeds: [String: StreamFeed] = [:]
+    /// Sessions that end with the connection, by name.
+    private var sessions: [String: Session] = [:]
     /// Raw streams, by name.
     var rawStreams: [String: RawStreamEntry] = [:]
 
     /// Whether nothing keeps the connection of a client that has closed its side.
     var isIdle: Bool { calls.isEmpty && subscriptions.isEmpty && watches.isEmpty && feeds.isEmpty }
+
+    /// Adds a session that ends with the connection, and forgets those that were invalidated.
+    func add(_ session: Session) {
+        sessions = sessions.filter { !$0.value.isInvalid }
+        sessions[session.name] = session
+    }
 
     /// Notes that the connection is closed.
     func close() { isOpen = false }
@@ -31,6 +40,7 @@ final class ClientResources {
         let endRequest: (RequestEntry) -> Void
         let removeSubscription: (Subscription) -> Void
         let endWatch: (ReachabilityWatch) -> Void
+        let endSession: (Session) -> Void
     }
 
     /// Releases the resources, until all are released or the slice is over. Returns whether there are more.
@@ -42,6 +52,10 @@ final class ClientResources {
         }
         while let (_, call) = calls.popFirst() {
             call.abandon()
+            if isOver() { return true }
+        }
+        while let (_, session) = sessions.popFirst() {
+            release.endSession(session)
             if isOver() { return true }
         }
         while let (_, subscription) = subscriptions.popFirst() { release.removeSubscription(subscription) }

@@ -38,6 +38,7 @@ struct SessionHandlers {
         }
         let text = call.params["configuration"]
         let uid = call.client.uid
+        let connection = call.params["lifetime"]?.isString("connection") == true ? call.client.number : nil
         let configuration = try requests.decoder(for: call.client, files: files, ofSession: true).configuration(text)
         let isStandard = name == SessionTable.standardName
         let standard = sessions.standard(of: uid)
@@ -45,7 +46,7 @@ struct SessionHandlers {
             sessions.table.entry(name, of: uid)
             ?? (isStandard ? SessionTable.Entry(session: standard, configuration: nil, tickets: []) : nil)
         if let known {
-            guard known.isMade(of: text, configuration) else { throw exists(known) }
+            guard known.connection == connection, known.isMade(of: text, configuration) else { throw exists(known) }
             return .result { write(changed: false, known.session, to: &$0) }
         }
         try sessions.checkStore(
@@ -57,7 +58,10 @@ struct SessionHandlers {
         let session = sessions.make(name: name, of: uid, configuration, saved: saved ?? [])
         sessions.prepareCache(of: session)
         session.account = lasting
-        sessions.table.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
+        let entry = SessionTable.Entry(
+            session: session, configuration: text, tickets: tickets, connection: connection)
+        sessions.table.insert(entry, of: uid)
+        if connection != nil { call.client.resources.add(session) }
         return .result { write(changed: true, session, to: &$0) }
     }
 
@@ -124,6 +128,8 @@ struct SessionHandlers {
         var error = RPCError.sessionExists(entry.session.name)
         if entry.declaration != nil {
             error.hint = "Use it as it is: \(configurationPath) declares it. Or choose another name."
+        } else if entry.connection != nil {
+            error.hint = "It ends with the connection that has created it. Choose another name."
         }
         return error
     }
@@ -168,6 +174,7 @@ struct SessionHandlers {
         writer.member("session", session.name)
         writer.member("state", session.isInvalid ? "invalid" : "valid")
         writer.member("declared", entry?.declaration != nil)
+        writer.member("lifetime", entry?.connection == nil ? "daemon" : "connection")
         writer.member("active", session.activeCount)
         writer.member("requests", session.requestCount)
         writer.key("configuration")
@@ -285,14 +292,9 @@ struct SessionHandlers {
         }
         guard name != SessionTable.standardName else { throw .defaultSession }
         let session = try sessions.session(call.params["session"], of: call.client)
-        session.invalidate(cancelling: call.params["mode"]?.string == "cancel") { requests, end in
-            let work = Slices.forEach(of: requests, end)
-            if work.runSlice() { loop.runInSlices(work) }
-        }
-        sessions.table.remove(name, of: call.client.uid)
-        sessions.cookies.release(session: name, of: call.client.uid)
-        let removesResponses = call.params["forget"]?.bool ?? false
-        sessions.releaseCache(of: session, uid: call.client.uid, removing: removesResponses)
+        sessions.end(
+            session, of: call.client.uid, cancelling: call.params["mode"]?.string == "cancel",
+            forgetting: call.params["forget"]?.bool ?? false)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

@@ -16,6 +16,8 @@ struct SessionTable {
         let tickets: [QuotaLedger.Ticket]
         /// What the configuration file says of it; `nil` if a client has created it.
         var declaration: Declaration?
+        /// The connection with which it ends; `nil` if it is there until it is invalidated.
+        var connection: Int?
 
         /// Whether a session of this name would be made of the same configuration: a changed file is another
         /// configuration, though its path is the same, and so is a changed password of a file.

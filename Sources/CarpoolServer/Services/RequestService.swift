@@ -23,7 +23,7 @@ final class RequestService {
     /// Called when a request is over.
     var onFinish: () -> Void = {}
 
-    private let sessions: SessionService
+    let sessions: SessionService
     private let configuration: LiveConfiguration
     private let callbacks: CallbackBroker
     private let decoders: ParametersDecoderFactory

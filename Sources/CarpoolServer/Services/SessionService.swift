@@ -103,6 +103,19 @@ final class SessionService {
         return entry.session
     }
 
+    /// Ends a session that a client has created: its name is free again. Running requests finish, or are cancelled.
+    /// - Parameter forgetting: whether its stored responses are removed.
+    func end(_ session: Session, of uid: UInt32, cancelling: Bool = false, forgetting: Bool = false) {
+        guard table.entry(session.name, of: uid)?.session === session else { return }
+        session.invalidate(cancelling: cancelling) { [loop] requests, end in
+            let work = Slices.forEach(of: requests, end)
+            if work.runSlice() { loop.runInSlices(work) }
+        }
+        table.remove(session.name, of: uid)
+        cookies.release(session: session.name, of: uid)
+        releaseCache(of: session, uid: uid, removing: forgetting)
+    }
+
     /// A `default` session without settings of its own.
     func makeStandard(of uid: UInt32) -> Session {
         var shared = SessionConfiguration()
