@@ -160,6 +160,11 @@ extension RPCError {
         RPCError(.sessionExists, "session \(session) exists with another configuration").with("session", session)
     }
 
+    /// The call that this one follows has not succeeded.
+    public static var requestSkipped: RPCError {
+        RPCError(.requestSkipped, "the call that this one follows has not succeeded")
+    }
+
     /// The body is no longer stored.
     public static func bodyGone(request: String) -> RPCError {
         RPCError(.bodyGone, "the body of \(request) is no longer stored").with("request", request)

@@ -173,6 +173,10 @@ extension RPCErrorKind {
     public static let configurationRefused = RPCErrorKind(
         1109, "configuration.refused", "The configuration file is invalid. Nothing has changed.",
         "Correct the member that the message names, and reload again.")
+    /// 1112
+    public static let requestSkipped = RPCErrorKind(
+        1112, "request.skipped", "The call that this one follows has not succeeded. Nothing was sent.",
+        "Look at the answer of that call, and call again without `after`.")
     /// 1110
     public static let streamNotFound = RPCErrorKind(
         1110, "stream.not_found", "The stream does not exist, or it belongs to another connection.",
@@ -291,7 +295,7 @@ extension RPCErrorKind {
             memoryFull,
             requestNotFound,
             wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
-            configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
+            configurationRefused, streamNotFound, streamFailed, requestSkipped, queueFull, spoolFull,
             rateLimited, cacheUnavailable, fileCannotOpen, fileNotOwner, fileOtherView,
         ] + ofClientCertificates
 }

@@ -7,7 +7,7 @@ extension Catalogue {
             + CredentialMethods.all + CookieMethods.all + CacheMethods.all + RequestMethods.all + BodyMethods.all
             + StreamMethods.all
             + PoolMethods.all + EventsMethods.all + ReachabilityMethods.all,
-        notifications: [event, data],
+        notifications: [event, data, outputNeeded],
         callbacks: CallbackMethods.all)
 
     private static let data = NotificationDescription(
@@ -18,6 +18,20 @@ extension Catalogue {
         example: """
             {"jsonrpc":"2.0","method":"request.data","params":{"reader":"d1","request":"r_k3f9_1a","as":"lines","seq":1,\
             "attempt":1,"size_bytes":12,"lines":["hello","world"]}}
+            """, types: [])
+
+    private static let outputNeeded = NotificationDescription(
+        name: "request.output_needed", summary: "A request has something to write, and no descriptor.",
+        description: """
+            Sent once for a request whose `response_body` has `"fd": "on_demand"`, unless its body is in the record. The \
+            transfer waits until `request.output` passes a descriptor.
+            """,
+        params: .answer([
+            .required("request", .requestName, "The request."),
+            .optional("call", .oneOf(.string, .number, .null), "The `id` of the call that made it."),
+        ]),
+        example: """
+            {"jsonrpc":"2.0","method":"request.output_needed","params":{"request":"r_k3f9_1a","call":7}}
             """, types: [])
 
     private static let event = NotificationDescription(

@@ -27,11 +27,14 @@ enum RPCMethods {
         "rpc.cancel", aliases: ["$/cancelRequest"], role: .observe, "Cancels a call of this connection.",
         """
         The call with that id answers with -32800 `cancelled`, unless its answer was written already. The HTTP request \
-        that the call waits for continues; `request.cancel` ends it. May be sent as a notification. An unknown id is no \
+        that the call waits for continues, unless the call has `request`; `request.cancel` ends it later. May be sent as a notification. An unknown id is no \
         error, since the answer may be on its way.
         """,
         params: [
-            .required("id", .oneOf(.string, .number, .null), "The id of the call.")
+            .required("id", .oneOf(.string, .number, .null), "The id of the call."),
+            .optional(
+                "request", .boolean,
+                "Whether the request of a `request.perform` without `key` is cancelled and dismissed too.", default: "false"),
         ], result: .stateChange,
         examples: [
             .init(

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // Control of running requests.
 extension RequestMethods {
-    static let control: [Method] = [resume, suspend, setPriority, cancel, curl]
+    static let control: [Method] = [resume, suspend, setPriority, output, cancel, curl]
 
     private static let resume = Method(
         "request.resume", role: .submit, "Starts or continues a request.",
@@ -43,6 +43,25 @@ extension RequestMethods {
         examples: [
             .init(
                 "one that is over", params: #"{"request":"${request}","priority":"high"}"#,
+                result: #"{"changed":false,"state":"finished"}"#)
+        ])
+
+    private static let output = Method(
+        "request.output", role: .submit, "Passes the descriptor to which the body of a response is written.",
+        """
+        For a request whose `response_body` has `"fd": "on_demand"`, after the notification `request.output_needed`. \
+        Changes nothing if the request has a descriptor, or needs none.
+        """,
+        params: [
+            .request,
+            .required(
+                "fd", .integer(0...15),
+                "The place of the descriptor among those that came with the line: a pipe, a connected stream socket, a terminal or a file."
+            ),
+        ], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}","fd":0}"#,
                 result: #"{"changed":false,"state":"finished"}"#)
         ])
 

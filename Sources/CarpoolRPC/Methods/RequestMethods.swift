@@ -35,6 +35,15 @@ enum RequestMethods {
                 result: #"{"request":"r_k3f9_1a","state":"resumed","cursor":"k3f9.10443"}"#)
         ])
 
+    private static let after = JSONSchema.Member.optional(
+        "after", .oneOf(.string, .number),
+        """
+        The `id` of an earlier `request.perform` of this connection. The request begins when that call has been answered \
+        with a response whose status is below 300, and at once if that was the last such answer; otherwise the call ends \
+        with `request.skipped`, and nothing was sent. For a client that makes requests one after the other without a \
+        round trip to the daemon between them.
+        """)
+
     private static let perform = Method(
         "request.perform", role: .submit, "Makes a request, and answers with its response record.",
         """
@@ -45,9 +54,9 @@ enum RequestMethods {
         daemon. Cancelling the call does not cancel the request, which is then kept.
         """,
         params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform) + [
-            AnyParameter.detail.requestMember
+            AnyParameter.detail.requestMember, after,
         ], result: .record,
-        errors: makingErrors,
+        errors: makingErrors + [.requestSkipped],
         isInterruptible: true,
         examples: [
             .init("a GET", params: #"{"url":"${origin}/hello"}"#, result: RecordExamples.finished),

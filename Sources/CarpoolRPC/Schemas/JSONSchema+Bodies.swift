@@ -62,10 +62,12 @@ extension JSONSchema {
                 """),
             .object([
                 .required(
-                    "fd", place,
+                    "fd", .oneOf(place, .choice("on_demand")),
                     """
                     A descriptor that came with the line and can be written to: a pipe, a connected stream socket, a terminal or a \
-                    file. The body is written to it as it arrives.
+                    file. The body is written to it as it arrives. `on_demand`: the daemon asks for it with \
+                    `request.output_needed` when there is something to write, and `request.output` passes it: a pipe for \
+                    each request costs more than a short body.
                     """),
                 .optional(
                     "inline_bytes", .integer(0...32_768),

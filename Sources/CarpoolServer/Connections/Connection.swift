@@ -346,6 +346,10 @@ extension Connection: NotificationSink {
             writer.withBytes { send(message: $0) }
         }
     }
+
+    func askForOutput(of request: String, call: RPCID?) {
+        send(notification: { Notification.write(outputNeededBy: request, call: call, to: &$0) })
+    }
 }
 
 // MARK: Events

@@ -24,6 +24,8 @@ final class Call: Responder {
     let client: any Client
     /// Called if the call is cancelled, or its connection closed, before it is answered.
     var onCancel: () -> Void = {}
+    /// Ends the request that the call has made.
+    var endRequest: (() -> Void)?
     /// Called when the answer is queued, or at once if there is none.
     var onAnswered: () -> Void = {}
     private(set) var isAnswered = false
@@ -63,13 +65,16 @@ final class Call: Responder {
         isAnswered = true
         onCancel()
         onCancel = {}
+        endRequest = nil
     }
 
-    /// Cancels the call; what it waits for continues.
-    func cancel() {
+    /// Cancels the call; what it waits for continues, or ends too if it is a request that the call has made.
+    func cancel(withRequest: Bool = false) {
         guard !isAnswered else { return }
-        onCancel()
+        let endRequest = withRequest ? endRequest : nil
+        if endRequest == nil { onCancel() }
         fail(.cancelled)
+        endRequest?()
     }
 
     private func finish(_ result: CallResult) {
@@ -77,9 +82,11 @@ final class Call: Responder {
         isAnswered = true
         // It references what the call waits for, which references the call: a retain cycle.
         onCancel = {}
+        endRequest = nil
         client.send(result, of: self)
         let onAnswered = onAnswered
         self.onAnswered = {}
         if let batch { batch.afterSending(onAnswered) } else { onAnswered() }
+        if let id { client.resources.sequence.callDidEnd(id) }
     }
 }

@@ -26,6 +26,8 @@ protocol Client: Caller {
     func run(_ work: any SlicedWork)
     /// Sends the answer of a call; a notification has none.
     func send(_ result: CallResult, of call: Call)
+    /// Asks for the descriptor to which a request's body is written, with a notification.
+    func askForOutput(of request: String, call: RPCID?)
     /// Answers a call with a request's record: now, or when the client has read what was sent before.
     func answer(_ call: Call, about entry: RequestEntry, _ answer: RecordAnswer)
 }

@@ -8,6 +8,8 @@ final class ClientResources {
     private(set) var isOpen = true
     /// Calls without an answer yet. Each keeps the connection alive.
     var calls: [RPCID: Call] = [:]
+    /// Calls that wait for others.
+    let sequence = CallSequence()
     /// Descriptors that came with the line that is handled.
     var descriptors = ReceivedDescriptors()
     /// Requests that end with the connection, by their place in the order.
@@ -50,6 +52,7 @@ final class ClientResources {
             release.endRequest(entry)
             if isOver() { return true }
         }
+        sequence.removeAll()
         while let (_, call) = calls.popFirst() {
             call.abandon()
             if isOver() { return true }

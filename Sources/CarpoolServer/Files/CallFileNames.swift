@@ -67,6 +67,9 @@ struct CallFileNames {
         }
     }
 
+    /// Makes the names of a call that has only a descriptor to write to.
+    init(output: Int) { self.output = output }
+
     /// Makes the names of a call that has only a password.
     init(password: JSON?, at place: String) { add([PasswordNames(password, at: place)].compactMap(\.self)) }
 

@@ -15,7 +15,7 @@ struct RPCHandlers {
     /// Cancels a call of the same connection; an unknown one is no error, since its answer may be on the way.
     private func cancel(_ call: Call) throws(RPCError) -> Answer {
         let target = call.params["id"].flatMap(RPCID.init).flatMap { call.client.resources.calls[$0] }
-        target?.cancel()
+        target?.cancel(withRequest: call.params["request"]?.bool ?? false)
         return .result { StateChange.write(target != nil, state: target == nil ? "unknown" : "cancelled", to: &$0) }
     }
 }

@@ -13,6 +13,26 @@ extension RequestHandlers {
         return .pending
     }
 
+    /// Asks the client of a call for a descriptor when there is something to write.
+    func askForOutput(of request: Request, _ call: Call) {
+        guard let output = request.parameters.output else { return }
+        output.onDemand = { [weak client = call.client, id = call.id, name = request.id] in
+            client?.askForOutput(of: name, call: id)
+        }
+    }
+
+    /// Passes the descriptor of a response's body.
+    func output(_ call: Call) throws(RPCError) -> Answer {
+        let index = call.params["fd"]?.int ?? 0
+        return try callFiles.withFiles(CallFileNames(output: index), of: call) { files throws(RPCError) in
+            let request = try requests.entry(of: call).request
+            let target = try requests.decoder(for: call.client, files: files).target(at: index, path: "params")
+            let isNeeded = request.parameters.output?.needsDescriptor ?? false
+            if isNeeded { request.parameters.output?.take(target) }
+            return .result { StateChange.write(isNeeded, state: request.state.rawValue, to: &$0) }
+        }
+    }
+
     func wait(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
         guard !entry.request.isFinished else { return try get(call) }

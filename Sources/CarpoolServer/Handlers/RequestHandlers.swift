@@ -14,7 +14,7 @@ struct RequestHandlers {
         [
             "request.submit": submit, "request.perform": perform, "request.get": get, "request.wait": wait,
             "request.response": response, "request.list": list, "request.resume": resume, "request.suspend": suspend,
-            "request.set_priority": setPriority,
+            "request.set_priority": setPriority, "request.output": output,
             "request.cancel": cancel, "request.curl": curl, "request.dismiss": dismiss,
         ]
     }
@@ -38,6 +38,7 @@ struct RequestHandlers {
             return .result { write(submitted: known, subscription, deduplicated: true, to: &$0) }
         }
         let entry = try requests.make(call, files, isKept: true, isDetached: true)
+        askForOutput(of: entry.request, call)
         let subscription = follow(entry, events, call, waitsForAnswer: true)
         start(entry.request, call)
         return .result { write(submitted: entry, subscription, deduplicated: false, to: &$0) }
@@ -67,16 +68,41 @@ struct RequestHandlers {
         }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
+        let predecessor = call.params["after"].flatMap(RPCID.init)
+        if let predecessor { try check(predecessor, of: call) }
         let entry = try requests.make(call, files, isKept: holds || hasKey, isDetached: hasKey)
+        askForOutput(of: entry.request, call)
         let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
             answer(call, whenHeadersReceived: entry, level, subscription)
-            start(entry.request, call)
+            start(entry, call, after: predecessor)
             return .pending
         }
         answer(call, whenFinished: entry, level, subscription, dismissing: !entry.isKept)
-        start(entry.request, call)
+        start(entry, call, after: predecessor)
         return .pending
+    }
+
+    /// Refuses a call that follows one which is neither under way nor the last one that has succeeded.
+    private func check(_ predecessor: RPCID, of call: Call) throws(RPCError) {
+        let resources = call.client.resources
+        guard resources.calls[predecessor] == nil, !resources.sequence.hasSucceeded(predecessor) else { return }
+        throw .requestSkipped
+    }
+
+    /// Starts the request, at once or when the call that it follows has succeeded.
+    private func start(_ entry: RequestEntry, _ call: Call, after predecessor: RPCID?) {
+        let resources = call.client.resources
+        guard let predecessor, resources.calls[predecessor] != nil else { return start(entry.request, call) }
+        entry.request.setUp()
+        call.releaseParameters()
+        let follower = CallSequence.Follower {
+            entry.request.resume()
+        } skip: {
+            call.fail(.requestSkipped)
+            requests.abandon(entry, keepingPartialFile: true)
+        }
+        resources.sequence.add(follower, after: predecessor)
     }
 
     /// Sets the request up and sends it, unless it waits for `request.resume` (SE-09, SE-10).
@@ -127,6 +153,11 @@ struct RequestHandlers {
             // The call is cancelled, the request continues: its record is kept for a later call.
             requests.keep(entry)
         }
+        guard !entry.isKept else { return }
+        call.endRequest = {
+            entry.request.remove(completion: completion)
+            requests.abandon(entry, keepingPartialFile: true)
+        }
     }
 
     /// Answers with the record of a request that another call has made under the same key.
@@ -146,6 +177,10 @@ struct RequestHandlers {
     ) {
         requests.lease(entry)
         entry.isRead = true
+        if let id = call.id {
+            let status = entry.request.error == nil ? entry.request.response?.status : nil
+            call.client.resources.sequence.note(status.map { $0 < 300 } ?? false, of: id)
+        }
         let record = requests.record
         let limit = call.client.recordBytes
         call.answer { writer in

@@ -103,6 +103,14 @@ extension RPCError {
         return error
     }
 
+    /// The body of a request that outlives its client would wait for a descriptor that nobody passes.
+    static var outputOfNobody: RPCError {
+        .invalidParams(
+            path: "params.response_body.fd",
+            message: "a request that continues without its caller needs its descriptor at once",
+            expected: "a descriptor that comes with the line, or `on_disconnect` \"cancel\"")
+    }
+
     /// The `default` session cannot be ended.
     static var defaultSession: RPCError {
         RPCError(.wrongState, "the default session cannot be invalidated")

@@ -46,6 +46,22 @@ enum Notification {
         writer.endObject()
     }
 
+    /// A request has something to write, and no descriptor.
+    static func write(outputNeededBy request: String, call: RPCID?, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("jsonrpc", static: "2.0")
+        writer.member("method", static: "request.output_needed")
+        writer.key("params")
+        writer.beginObject()
+        writer.member("request", request)
+        if let call {
+            writer.key("call")
+            writer.raw(call.bytes)
+        }
+        writer.endObject()
+        writer.endObject()
+    }
+
     /// Everything up to the members that all subscribers have in common.
     static func begin(subscription: String, to writer: inout JSONWriter) {
         writer.beginObject()

@@ -50,16 +50,23 @@ extension RequestParametersDecoder {
 
     /// The descriptor to which the response's body is written.
     func output(_ json: JSON) throws(RPCError) -> DescriptorOutput {
-        let index = json["fd"]?.int ?? 0
-        switch try claim(index, path: "params.response_body") {
-        case .output(let file, let kind):
-            return DescriptorOutput(
-                PassedOutput(file, kind), inlineBytes: json["inline_bytes"]?.int ?? 0,
-                writesHeads: json["heads"]?.bool ?? false, loop: scheduler, worker: worker)
+        let settings = DescriptorOutput.Settings(
+            inlineBytes: json["inline_bytes"]?.int ?? 0, writesHeads: json["heads"]?.bool ?? false)
+        if json["fd"]?.isString("on_demand") == true {
+            return DescriptorOutput(nil, settings, loop: scheduler, worker: worker)
+        }
+        let target = try target(at: json["fd"]?.int ?? 0, path: "params.response_body")
+        return DescriptorOutput(target, settings, loop: scheduler, worker: worker)
+    }
+
+    /// A passed descriptor that can be written to.
+    func target(at index: Int, path: String) throws(RPCError) -> PassedOutput {
+        switch try claim(index, path: path) {
+        case .output(let file, let kind): return PassedOutput(file, kind)
         case .unusable(let refusal): throw refusal.error(at: index)
         case .file, .stream, .otherSocket, .refused:
             throw .invalidParams(
-                path: "params.response_body.fd", message: "the descriptor \(index) is used already",
+                path: "\(path).fd", message: "the descriptor \(index) is used already",
                 expected: "a descriptor of its own")
         }
     }

@@ -66,6 +66,8 @@ final class RequestService {
             guard sessions.cache.isOff else { throw .cacheUnavailable(session: session.name) }
             if wanted.policy == .returnCacheDontLoad { throw .cacheIsOff(session: session.name) }
         }
+        let cancelsOnDisconnect = call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached
+        guard cancelsOnDisconnect || parameters.output?.isOnDemand != true else { throw .outputOfNobody }
         let callBytes = call.messageBytes &+ files.passwordBytes
         let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
@@ -77,7 +79,7 @@ final class RequestService {
             connection: call.client.number)
         let entry = RequestEntry(
             request: request, client: identity, connection: call.client.number, sequence: sequence,
-            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
+            cancelsOnDisconnect: cancelsOnDisconnect,
             isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.parameterHash(of: call), tags: tags,
             created: WallClock.microseconds(), callBytes: callBytes)
         entry.clientName = call.client.displayName

@@ -18,7 +18,7 @@ public final class Request: BodyOwner {
     var isAdvancing = false
     /// The attempts so far, each with its hops (RL-19).
     public internal(set) var attempts: [Attempt] = []
-    /// The heads of the last attempt's responses, if ``DescriptorOutput/writesHeads`` asks for them.
+    /// The heads of the last attempt's responses, if ``DescriptorOutput/Settings/writesHeads`` asks for them.
     public internal(set) var heads: RecordedHeads?
     /// The bytes that are counted for the request in ``Session/memory``.
     var countedBytes = 0

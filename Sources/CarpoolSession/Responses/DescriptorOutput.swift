@@ -29,8 +29,25 @@ public final class DescriptorOutput: ReadinessHandler {
         }
     }
 
+    /// What a client wants of a descriptor.
+    public struct Settings {
+        /// A body of at most so many bytes, all of which arrive at once, is kept with the request instead.
+        var inlineBytes = 0
+        /// Whether the heads of the responses are written before the body: their length as eight hexadecimal digits and
+        /// a line end, and then their bytes.
+        public var writesHeads = false
+
+        /// Makes settings.
+        public init(inlineBytes: Int = 0, writesHeads: Bool = false) {
+            self.inlineBytes = inlineBytes
+            self.writesHeads = writesHeads
+        }
+    }
+
     /// Called when there is room again after ``isFull`` was true.
     var onRoom: () -> Void = {}
+    /// Called once when there is something to write and no descriptor; ``take(_:)`` brings it.
+    public var onDemand: () -> Void = {}
     /// Called once when nothing can be written any more; at once if that is so already.
     var onFailure: (SystemError) -> Void = { _ in }
     /// How many bytes were written.
@@ -38,14 +55,11 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Why nothing more can be written: EPIPE if the reader has closed its end.
     private(set) var failure: SystemError?
 
-    /// The descriptor; `nil` when it is closed.
+    /// The descriptor; `nil` when it is closed, and before it was passed.
     private var target: PassedOutput?
-    private let kind: PassedOutput.Kind
-    /// A body of at most so many bytes, all of which arrive at once, is kept with the request instead.
-    let inlineBytes: Int
-    /// Whether the heads of the responses are written before the body: their length as eight hexadecimal digits and a
-    /// line end, and then their bytes.
-    public let writesHeads: Bool
+    private var kind: PassedOutput.Kind
+    /// What the client wants.
+    public let settings: Settings
     private let loop: EventLoop
     private let worker: WorkerAccess
     private var memory: WriteMemory?
@@ -73,17 +87,11 @@ public final class DescriptorOutput: ReadinessHandler {
     /// How often a terminal to which nothing is written is looked at for a hang-up, in milliseconds.
     private static let watchMilliseconds = 250
 
-    /// Takes over a descriptor.
-    /// - Parameters:
-    ///   - inlineBytes: a body of at most so many bytes, all of which arrive at once, is kept with the request.
-    ///   - writesHeads: whether the heads are written before the body.
-    public init(
-        _ target: PassedOutput, inlineBytes: Int = 0, writesHeads: Bool = false, loop: EventLoop, worker: WorkerAccess
-    ) {
-        self.inlineBytes = inlineBytes
-        self.writesHeads = writesHeads
+    /// Takes over a descriptor. Without one, ``onDemand`` is called when there is something to write.
+    public init(_ target: PassedOutput?, _ settings: Settings = Settings(), loop: EventLoop, worker: WorkerAccess) {
+        self.settings = settings
         self.target = target
-        kind = target.kind
+        kind = target?.kind ?? .pipe
         self.loop = loop
         self.worker = worker
     }
@@ -92,6 +100,20 @@ public final class DescriptorOutput: ReadinessHandler {
         forget()
         cancelTimers()
         memory?.change(by: -waitingBytes)
+    }
+
+    /// Whether the descriptor is still to be passed.
+    public var isOnDemand: Bool { target == nil && !isClosed }
+
+    /// Whether there is something to write, and no descriptor yet.
+    public var needsDescriptor: Bool { target == nil && !isClosed && !buffered.isEmpty }
+
+    /// Takes over the descriptor that ``onDemand`` has asked for.
+    public func take(_ target: PassedOutput) {
+        guard needsDescriptor else { return }
+        self.target = target
+        kind = target.kind
+        write()
     }
 
     /// Calls the observer at the end of the turn.
@@ -121,9 +143,14 @@ public final class DescriptorOutput: ReadinessHandler {
 
     /// Appends bytes, which are written at once if nothing else is. After a failure they are dropped.
     func append(_ bytes: UnsafeRawBufferPointer) {
-        guard failure == nil, !isClosed else { return }
+        guard failure == nil, !isClosed, !bytes.isEmpty else { return }
+        let isFirst = buffered.isEmpty
         buffered.append(contentsOf: bytes)
         memory?.change(by: bytes.count)
+        guard target != nil else {
+            if isFirst { onDemand() }
+            return
+        }
         if !isWriting, !isPolling { write() }
     }
 
@@ -137,7 +164,13 @@ public final class DescriptorOutput: ReadinessHandler {
     /// Closes the descriptor, and drops what is not written. The completion is called when it is closed: then what was
     /// written does not change any more.
     func close(_ then: @escaping () -> Void) {
-        guard target != nil, roundsLeft == 0 else { return then() }
+        guard target != nil else {
+            isClosed = true
+            dropBuffered()
+            endFlush()
+            return then()
+        }
+        guard roundsLeft == 0 else { return then() }
         closeCompletions.append(then)
         guard !isClosed else { return }
         forget()
@@ -154,6 +187,7 @@ public final class DescriptorOutput: ReadinessHandler {
         forget()
         cancelTimers()
         isClosed = true
+        guard target != nil else { return }
         // The connection may send the record later in the first round.
         roundsLeft = 2
         loop.afterTurn(self)

@@ -83,7 +83,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
 
     /// A longer body is not held, nor one that would be moved to a file.
     private func inlineBytes(_ request: Request) -> Int64 {
-        Int64(min(output.inlineBytes, request.parameters.memoryLimitBytes))
+        Int64(min(output.settings.inlineBytes, request.parameters.memoryLimitBytes))
     }
 
     private func decide(_ request: Request) {
@@ -142,7 +142,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
     }
 
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) {
-        if sink != .descriptor, output.inlineBytes > 0 {
+        if sink != .descriptor, output.settings.inlineBytes > 0 {
             // The record has the body, so the client does not wait for the end of the descriptor.
             output.discard()
             return completion()

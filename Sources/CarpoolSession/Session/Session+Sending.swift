@@ -137,7 +137,7 @@ extension Session {
         }
         var made = TransportRequest(method: request.parameters.method, url: url, fields: fields(of: request.parameters))
         made.hasDefaultFields = request.parameters.hasDefaultFields
-        if request.parameters.output?.writesHeads == true { request.heads = RecordedHeads() }
+        if request.parameters.output?.settings.writesHeads == true { request.heads = RecordedHeads() }
         made.heads = request.heads
         made.body = request.parameters.body
         made.expectsContinue = request.parameters.expectsContinue

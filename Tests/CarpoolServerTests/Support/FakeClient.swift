@@ -52,6 +52,10 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
         data.append(writer.bytes)
     }
 
+    func askForOutput(of request: String, call: RPCID?) {
+        send(notification: { Notification.write(outputNeededBy: request, call: call, to: &$0) })
+    }
+
     func send(notification write: (inout JSONWriter) -> Void) {
         var writer = JSONWriter()
         write(&writer)

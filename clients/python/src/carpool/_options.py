@@ -153,6 +153,12 @@ class RequestOptions(PythonOptions, total=False):
     same for streams and downloads; at most half of `limits.host_connections`. Of several settings the largest
     holds. Default: the session's.
     """
+    after: str | float | None
+    """The `id` of an earlier `request.perform` of this connection. The request begins when that call has been
+    answered with a response whose status is below 300, and at once if that was the last such answer; otherwise
+    the call ends with `request.skipped`, and nothing was sent. For a client that makes requests one after the
+    other without a round trip to the daemon between them.
+    """
 
 
 class SessionOptions(TypedDict, total=False):

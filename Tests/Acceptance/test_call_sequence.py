@@ -1,0 +1,166 @@
+"""Requests that follow one another on a connection: the parameter `after` of `request.perform`."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.wire import RemoteError, Wire
+from origins.scripted import Exchange, ScriptedOrigin
+
+
+def perform(wire: Wire, url: str, **params: Any) -> int:
+    return wire.request("request.perform", url=url, **params)
+
+
+def skipped(wire: Wire, call: int) -> bool:
+    with pytest.raises(RemoteError) as caught:
+        wire.result(call)
+    return (caught.value.name, caught.value.code) == ("request.skipped", 1112)
+
+
+def paths(origin: ScriptedOrigin) -> list[str]:
+    return [request.target for request in origin.requests]
+
+
+def replying(origin: ScriptedOrigin, status: int) -> str:
+    return origin.on(f"/{status}", lambda exchange: exchange.reply(status, headers=[("Location", "/elsewhere")]))
+
+
+def test_a_follower_is_sent_when_the_call_before_has_succeeded(wire: Wire, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/first")
+    first = perform(wire, origin.url + "/first")
+    second = perform(wire, origin.url + "/second", after=first)
+    third = perform(wire, origin.url + "/third", after=second)
+    origin.received(1)
+    assert wire.is_silent()
+    assert paths(origin) == ["/first"]
+    release.set()
+    assert [wire.result(call)["response"]["status"] for call in (first, second, third)] == [200, 200, 200]
+    assert paths(origin) == ["/first", "/second", "/third"]
+    assert origin.connections == 1
+
+
+def test_without_waiting_for_the_client(wire: Wire, origin: ScriptedOrigin) -> None:
+    calls = [perform(wire, origin.url + "/0")]
+    for number in range(1, 100):
+        calls.append(perform(wire, f"{origin.url}/{number}", after=calls[-1]))
+    origin.received(100)
+    assert [wire.result(call)["response"]["status"] for call in calls] == [200] * 100
+    assert paths(origin) == [f"/{number}" for number in range(100)]
+
+
+@pytest.mark.parametrize("status", [302, 404, 503])
+def test_after_a_response_from_300_on_all_followers_are_skipped(
+    wire: Wire, origin: ScriptedOrigin, status: int
+) -> None:
+    origin.hold("/held")
+    first = perform(wire, replying(origin, status), redirect="do_not_follow")
+    second = perform(wire, origin.url + "/second", after=first)
+    third = perform(wire, origin.url + "/third", after=second)
+    assert wire.result(first)["response"]["status"] == status
+    assert skipped(wire, second)
+    assert skipped(wire, third)
+    assert wire.call("request.perform", url=origin.url + "/fourth")["response"]["status"] == 200
+    assert paths(origin) == [f"/{status}", "/fourth"], "what was skipped is not sent later either"
+    assert wire.call("request.list")["requests"] == []
+
+
+def test_after_a_failure(wire: Wire, origin: ScriptedOrigin) -> None:
+    first = perform(wire, origin.on("/reset", Exchange.reset), method="POST")
+    second = perform(wire, origin.url, after=first)
+    assert wire.result(first)["outcome"]["ok"] is False
+    assert skipped(wire, second)
+    assert "/" not in paths(origin)
+
+
+def test_a_call_that_was_refused_has_not_succeeded(wire: Wire, origin: ScriptedOrigin) -> None:
+    first = perform(wire, origin.url, session="none")
+    second = perform(wire, origin.url, after=first)
+    with pytest.raises(RemoteError):
+        wire.result(first)
+    assert skipped(wire, second)
+    assert origin.requests == []
+
+
+def test_a_late_follower_of_the_last_success_is_sent_at_once(wire: Wire, origin: ScriptedOrigin) -> None:
+    first = perform(wire, origin.url)
+    assert wire.result(first)["response"]["status"] == 200
+    assert wire.result(perform(wire, origin.url, after=first))["response"]["status"] == 200
+    second = perform(wire, replying(origin, 404))
+    wire.result(second)
+    assert skipped(wire, perform(wire, origin.url, after=second))
+
+
+@pytest.mark.parametrize("predecessor", [4_711, "never", 2])
+def test_a_call_that_never_was_has_not_succeeded(wire: Wire, origin: ScriptedOrigin, predecessor: int | str) -> None:
+    assert wire.call("request.perform", url=origin.url)["response"]["status"] == 200
+    call = perform(wire, origin.url, after=predecessor)
+    assert call == 2, "the last of the cases follows itself"
+    assert skipped(wire, call)
+    assert len(origin.requests) == 1
+
+
+def test_an_id_that_is_used_again_counts_for_its_last_call(wire: Wire, origin: ScriptedOrigin) -> None:
+    def send(path: str, **params: Any) -> Any:
+        message = {"jsonrpc": "2.0", "id": "x", "method": "request.perform"}
+        wire.send(message | {"params": {"url": origin.url + "/" + path, **params}})
+        return wire.answer("x")["result"]
+
+    origin.on("/404", lambda exchange: exchange.reply(404))
+    assert send("ok")["response"]["status"] == 200
+    assert send("404")["response"]["status"] == 404
+    assert skipped(wire, perform(wire, origin.url, after="x"))
+
+
+def test_another_connection_has_ids_of_its_own(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
+    first = perform(wire, origin.url)
+    wire.result(first)
+    with daemon.wire() as other:
+        assert skipped(other, perform(other, origin.url, after=first))
+
+
+def test_a_cancelled_follower_is_never_sent(wire: Wire, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/first")
+    first = perform(wire, origin.url + "/first")
+    second = perform(wire, origin.url + "/second", after=first)
+    third = perform(wire, origin.url + "/third", after=second)
+    origin.received(1)
+    wire.call("rpc.cancel", id=second, request=True)
+    assert wire.answer(second)["error"]["code"] == -32_800
+    assert skipped(wire, third)
+    release.set()
+    assert wire.result(first)["response"]["status"] == 200
+    assert wire.call("request.list")["requests"] == []
+    assert paths(origin) == ["/first"]
+
+
+def test_nothing_is_sent_for_a_connection_that_is_lost(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/first")
+    with daemon.wire() as wire:
+        first = perform(wire, origin.url + "/first")
+        perform(wire, origin.url + "/second", after=first)
+        origin.received(1)
+    release.set()
+    eventually(lambda: daemon.call("request.list", scope="all")["requests"] == [])
+    assert daemon.call("request.perform", url=origin.url + "/third")["response"]["status"] == 200
+    assert paths(origin) == ["/first", "/third"]
+
+
+def test_as_many_followers_as_calls_may_be_in_flight(wire: Wire, origin: ScriptedOrigin) -> None:
+    release = threading.Event()
+
+    def fail(exchange: Exchange) -> None:
+        release.wait(PATIENCE_SECONDS)
+        exchange.reset()
+
+    calls = [perform(wire, origin.on("/first", fail), method="POST")]
+    while len(calls) < 256:
+        calls.append(perform(wire, origin.url + "/next", after=calls[-1]))
+    release.set()
+    assert wire.result(calls[0])["outcome"]["ok"] is False
+    assert all(skipped(wire, call) for call in calls[1:])
+    assert paths(origin) == ["/first"]
