@@ -111,13 +111,15 @@ public final class DaemonClient {
         case event(JSON)
     }
 
-    /// Sends a call; `next` returns its answer.
+    /// Sends a call, and returns its number; `next` returns its answer.
+    @discardableResult
     package func begin(
         _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
-    ) throws(ClientError) {
+    ) throws(ClientError) -> Int64 {
         guard send(line(method, params), descriptors) else {
             throw .unread
         }
+        return lastID
     }
 
     /// The descriptor of the connection, for a caller that waits for several: it is readable when ``receiveMessages()``
@@ -130,6 +132,30 @@ public final class DaemonClient {
         var messages: [Message] = []
         while let message = try nextBuffered() { messages.append(message) }
         return messages
+    }
+
+    /// Reads once, and hands over the complete messages: for a caller with several calls under way.
+    package func receiveReplies(for receiver: any DaemonReplies) throws(ClientError) {
+        guard try receive() else { throw .unread }
+        while true {
+            switch lines.next() {
+            case .line(let bytes): hand(try parse(bytes), to: receiver)
+            case .tooLong: throw .protocolViolation("a message is longer than \(LineBuffer.maximumBytes) bytes")
+            case .needsBytes: return
+            }
+        }
+    }
+
+    private func hand(_ message: JSON, to receiver: any DaemonReplies) {
+        guard let call = message["id"]?.integer else {
+            guard let method = message["method"]?.string, let params = message["params"] else { return }
+            return receiver.notify(method, params)
+        }
+        do throws(ClientError) {
+            receiver.answer(call, try result(of: message))
+        } catch {
+            receiver.refuse(call, error)
+        }
     }
 
     /// The next complete message that was received; `nil` if there is none.
@@ -250,4 +276,14 @@ public final class DaemonClient {
             RemoteError(
                 code: code, message: message, name: data?["name"]?.string, hint: data?["hint"]?.string))
     }
+}
+
+/// Takes the messages of a daemon to a caller with several calls under way.
+package protocol DaemonReplies: AnyObject {
+    /// The result of the call with this number.
+    func answer(_ call: Int64, _ result: JSON)
+    /// The error of the call with this number.
+    func refuse(_ call: Int64, _ error: ClientError)
+    /// A notification.
+    func notify(_ method: String, _ params: JSON)
 }

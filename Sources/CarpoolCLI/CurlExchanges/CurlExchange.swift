@@ -8,7 +8,7 @@ struct CurlExchange {
         case none
         /// Bytes that go with the call.
         case bytes([UInt8])
-        /// The second descriptor of the call: the first byte of a file, and how many there are if that is known.
+        /// The descriptor of the call: the first byte of a file, and how many there are if that is known.
         case descriptor(offset: Int64, length: Int64?)
     }
 
@@ -25,27 +25,45 @@ struct CurlExchange {
     var inlineBytes = CurlExchange.maximumInlineBytes
     /// Whether the record has the details of connections.
     var needsMetrics = false
+    /// The session that has the settings of connections; `nil` if the request has them.
+    var session: String?
+    /// The call that has to succeed before the request begins.
+    var predecessor: Int64?
 
     /// The daemon's maximum.
     static let maximumInlineBytes = 32_768
-    /// The session of all exchanges, whose settings change nothing of a request.
-    static let session = "carpool-curl"
+    /// The session of all exchanges without a session of their own. Its settings change nothing of a request.
+    private static let commonSession = "carpool-curl"
     /// curl waits for a connection 300 s, and has no other limit; 30 days are the daemon's maximum.
     static let defaultConnectMilliseconds = 300_000
     static let maximumMilliseconds = 2_592_000_000
 
-    /// Writes the parameters of `session.create`.
     /// As many as curl runs transfers in parallel, at most.
     private static let connectionsPerHost = 64
 
-    static func writeSession(to writer: inout JSONWriter) {
-        writer.raw(
-            Array(
-                """
-                {"name":"\(session)","configuration":{"languages":[],"decode":false,"redirect":"do_not_follow",\
-                "url_encoding":"exact","connections_per_host":\(connectionsPerHost),"timeout_ms":\(maximumMilliseconds),\
-                "resource_timeout_ms":\(maximumMilliseconds),"connect_timeout_ms":\(defaultConnectMilliseconds)}}
-                """.utf8))
+    /// Writes the parameters of `session.create`.
+    static func writeSession(
+        _ name: String = commonSession, lifetime: String? = nil, to writer: inout JSONWriter,
+        settings: (inout JSONWriter) -> Void = { _ in }
+    ) {
+        writer.beginObject()
+        writer.member("name", name)
+        writer.member("lifetime", lifetime)
+        writer.key("configuration")
+        writer.beginObject()
+        writer.key("languages")
+        writer.beginArray()
+        writer.endArray()
+        writer.member("decode", false)
+        writer.member("redirect", static: "do_not_follow")
+        writer.member("url_encoding", static: "exact")
+        writer.member("connections_per_host", connectionsPerHost)
+        writer.member("timeout_ms", maximumMilliseconds)
+        writer.member("resource_timeout_ms", maximumMilliseconds)
+        writer.member("connect_timeout_ms", defaultConnectMilliseconds)
+        settings(&writer)
+        writer.endObject()
+        writer.endObject()
     }
 
     /// The URL as it is sent: without user, password and fragment.
@@ -62,11 +80,12 @@ struct CurlExchange {
         writer.beginObject()
         writer.member("url", target)
         writer.member("method", hop.method)
-        writer.member("session", CurlExchange.session)
+        writer.member("session", session ?? CurlExchange.commonSession)
+        writer.member("after", predecessor)
         writeFields(to: &writer)
         writeBody(to: &writer)
         writeCredential(to: &writer)
-        operation.settings.write(for: hop.url, to: &writer)
+        if session == nil { operation.settings.write(for: hop.url, to: &writer) }
         if let proxy {
             writer.key("proxy")
             proxy.write(to: &writer)
@@ -102,7 +121,7 @@ struct CurlExchange {
         case .descriptor(let offset, let length):
             writer.key("body")
             writer.beginObject()
-            writer.member("fd", 1)
+            writer.member("fd", 0)
             if offset > 0 { writer.member("offset", offset) }
             writer.member("length_bytes", length)
         }
@@ -137,7 +156,7 @@ struct CurlExchange {
         let options = operation.options
         writer.key("response_body")
         writer.beginObject()
-        writer.member("fd", 0)
+        writer.member("fd", static: "on_demand")
         writer.member("inline_bytes", inlineBytes)
         writer.member("heads", true)
         writer.endObject()

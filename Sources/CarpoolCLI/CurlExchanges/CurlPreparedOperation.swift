@@ -18,6 +18,11 @@ final class CurlPreparedOperation {
     let environment: Environment
     /// Warnings about the options.
     let warnings: [String]
+    /// How many requests with its settings were made that name files.
+    var requests = 0
+    /// The session with its settings, and when it was made (``CurlSessions``).
+    var session: String?
+    var sessionEpoch = 0
 
     /// Reads everything that the options name.
     init(_ options: CurlOperation, _ environment: Environment) throws(CurlError) {

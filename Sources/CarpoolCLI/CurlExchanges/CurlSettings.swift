@@ -65,6 +65,12 @@ struct CurlSettings {
     /// The file or the folder of authorities.
     var authoritiesPath: String? { trust.authorities ?? trust.directory }
 
+    /// Whether they name files that the daemon reads for connections over TLS.
+    var namesFiles: Bool {
+        trust.authorities != nil || trust.directory != nil || trust.revocationLists != nil
+            || trust.pins.contains { !$0.hasPrefix("sha256//") } || connection.certificate != nil
+    }
+
     /// Finds files that cannot be read, in curl's words: the daemon would refuse them in its own.
     func check() throws(CurlError) {
         if let path = trust.authorities, access(path, R_OK) != 0 {

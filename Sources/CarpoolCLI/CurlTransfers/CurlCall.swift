@@ -3,32 +3,53 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// An exchange in the daemon: a call of `request.perform`, whose body comes through a pipe. To give it up is to release
-/// it: the daemon cancels the request of a connection that is closed.
+/// An exchange in the daemon: a call of `request.perform`. A short body is in its answer, and the daemon asks for a
+/// pipe for any other one. To give it up is to release it.
 final class CurlCall {
-    private let daemons: CurlDaemons
-    private var daemon: DaemonAccess
-    private let exchange: CurlExchange
+    private let context: CurlContext
+    private var channel: CurlChannel
+    private var exchange: CurlExchange
     let sending: CurlSending
     private var pipe: FileDescriptor?
-    /// The end of the pipe that has the response's body.
+    private var reply: CurlReply?
+    /// The end of the pipe that has the response's body; -1 if there is none.
     private(set) var output: Int32 = -1
-    /// How often the call was sent: again, with another pipe, after the session was made, and to the next daemon.
+    /// How often the call was sent: again after the session was made, and to the next daemon.
     private(set) var sendings = 0
     private static let maximumSendings = 4
     /// How long a daemon that drains is waited for: the default of a drain, and time to close.
     private static let drainMilliseconds = 35_000
 
-    init(_ exchange: CurlExchange, _ sending: CurlSending, _ daemons: CurlDaemons) throws(Failure) {
-        self.daemons = daemons
+    /// Sends a call.
+    /// - Parameter predecessor: the call that has to succeed before the request begins.
+    init(
+        _ exchange: CurlExchange, _ sending: CurlSending, _ context: CurlContext, after predecessor: CurlCall? = nil
+    ) throws(Failure) {
+        self.context = context
         self.exchange = exchange
         self.sending = sending
-        daemon = try daemons.take()
-        try begin()
+        if let predecessor { channel = predecessor.channel } else { channel = try context.daemons.channel() }
+        self.exchange.predecessor = predecessor?.reply?.number
+        do throws(Failure) {
+            try begin()
+        } catch {
+            // A connection that the daemon has closed since the last call.
+            guard error.isUnread else { throw error }
+            try prepareAnother(after: error)
+            try begin()
+        }
     }
 
     private func begin() throws(Failure) {
         sendings += 1
+        pipe = nil
+        output = -1
+        let passed = sending.descriptor < 0 ? PassedDescriptors.none : PassedDescriptors(sending.descriptor)
+        reply = try channel.begin("request.perform", passing: passed) { exchange.write(to: &$0) }
+    }
+
+    /// Passes the pipe that the daemon asks for.
+    private func pass(outputOf request: String) throws(Failure) {
         let ends: (read: Int32, write: Int32)
         do throws(SystemError) {
             ends = try FileDescriptor.pipe()
@@ -38,22 +59,32 @@ final class CurlCall {
         pipe = FileDescriptor(owning: ends.read)
         output = ends.read
         let writeEnd = FileDescriptor(owning: ends.write)
-        let passed =
-            sending.descriptor < 0
-            ? PassedDescriptors(writeEnd.raw) : PassedDescriptors(writeEnd.raw, sending.descriptor)
-        try daemon.begin("request.perform", passing: passed) { exchange.write(to: &$0) }
+        try channel.send("request.output", passing: PassedDescriptors(writeEnd.raw)) { writer in
+            writer.beginObject()
+            writer.member("request", request)
+            writer.member("fd", 0)
+            writer.endObject()
+        }
     }
 
-    /// The descriptor of the connection: it is readable when the daemon has sent something.
-    var descriptor: Int32 { daemon.descriptor }
+    deinit { if !isAnswered, let reply { channel.cancel(reply) } }
 
-    /// Reads once, and returns the record if it has arrived.
-    func receive() throws(Failure) -> JSON? {
+    /// Whether the record was taken.
+    private(set) var isAnswered = false
+
+    /// Whether another call can follow on the same connection.
+    var takesFollower: Bool { channel.takesCalls }
+
+    /// Whether ``take()`` has something to do.
+    var hasAnswer: Bool { reply?.hasContent ?? false }
+
+    /// The record, once, if it has arrived.
+    func take() throws(Failure) -> JSON? {
         do throws(Failure) {
-            for message in try daemon.receive() {
-                if case .answer(let record) = message { return record }
-            }
-            return nil
+            if let request = reply?.takeRequest() { try pass(outputOf: request) }
+            let record = try reply?.takeRecord()
+            if record != nil { isAnswered = true }
+            return record
         } catch {
             try prepareAnother(after: error)
             try begin()
@@ -63,14 +94,22 @@ final class CurlCall {
 
     /// Makes what was missing; rethrows an error after which the call is not sent again.
     private func prepareAnother(after error: Failure) throws(Failure) {
-        guard sendings < CurlCall.maximumSendings else { throw error }
+        exchange.predecessor = nil
         switch error.refusal {
+        // It was not carried out, because the exchange before it has failed or was a redirect.
+        case "request.skipped":
+            sendings -= 1
+            context.lookAhead.didSkip()
+        case _ where sendings >= CurlCall.maximumSendings: throw error
+        case "session.not_found" where exchange.session != nil:
+            exchange.session = nil
+            context.sessions.removeAll()
         case "session.not_found":
-            _ = try daemon.call("session.create") { CurlExchange.writeSession(to: &$0) }
+            _ = try context.daemons.call("session.create") { CurlExchange.writeSession(to: &$0) }
         case "draining":
-            _ = daemon.waitForClose(milliseconds: CurlCall.drainMilliseconds)
-            daemon = try daemons.connect()
-        case nil where error.isUnread: daemon = try daemons.connect()
+            _ = channel.waitForClose(milliseconds: CurlCall.drainMilliseconds)
+            channel = try context.daemons.channel()
+        case nil where error.isUnread: channel = try context.daemons.channel()
         default: throw error
         }
     }
@@ -84,7 +123,17 @@ final class CurlCall {
     }
 
     private static let readBytes = 16_384
+}
 
-    /// Gives the connection back after the record.
-    func finish() { daemons.put(daemon) }
+/// A first request that was sent before its transfer has begun.
+final class CurlPreparedCall {
+    let hop: CurlHop
+    let exchange: CurlExchange
+    let call: CurlCall
+
+    init(_ hop: CurlHop, _ exchange: CurlExchange, _ call: CurlCall) {
+        self.hop = hop
+        self.exchange = exchange
+        self.call = call
+    }
 }

@@ -7,7 +7,10 @@ final class CurlContext {
     let console: CurlConsole
     let cookies = CurlCookies()
     let daemons: CurlDaemons
+    let sessions: CurlSessions
     let trace: CurlTrace
+    /// Whether calls are sent ahead.
+    var lookAhead = CurlLookAhead()
     /// The files of `-D` and `--etag-save` that were written to, which later transfers add to.
     var headFiles: Set<String> = []
     private var connections: [Int] = []
@@ -19,6 +22,7 @@ final class CurlContext {
         self.environment = environment
         self.console = console
         self.daemons = daemons
+        sessions = CurlSessions(daemons)
         trace = try CurlTrace(global, console)
     }
 

@@ -41,6 +41,12 @@ extension CurlTransfer {
     /// Begins an attempt with the first request.
     func beginAttempt() throws(CurlError) {
         attemptBegan = MonotonicTime.read()
+        if let prepared = takePrepared() {
+            firstURL = prepared.hop.url
+            begin(prepared.hop, prepared.exchange)
+            call = prepared.call
+            return
+        }
         let hop = try CurlHop(plan)
         firstURL = hop.url
         self.hop = hop
@@ -50,23 +56,27 @@ extension CurlTransfer {
 
     /// Sends a request.
     func send(_ hop: CurlHop) throws(CurlError) {
-        self.hop = hop
-        (head, record, next, failure, use, hasBodyEnded) = (nil, nil, nil, nil, .write, false)
-        headReader = CurlHeadReader()
-        let exchange = try exchange(hop)
-        headers = exchange.headers
-        reporter.begin(hop, usesProxy: exchange.proxy != nil)
+        var exchange = try exchange(hop)
         var sending = CurlSending(body: .none)
         if hop.body != .none, let begun = try upload?.begin() { sending = begun }
-        var complete = exchange
-        complete.body = sending.body
-        pace.begin()
-        progress?.update(currentProgress)
+        exchange.body = sending.body
+        begin(hop, exchange)
         do throws(Failure) {
-            call = try CurlCall(complete, sending, context.daemons)
+            call = try CurlCall(exchange, sending, context)
         } catch {
             throw failure(of: error)
         }
+    }
+
+    /// Notes what belongs to a request.
+    private func begin(_ hop: CurlHop, _ exchange: CurlExchange) {
+        self.hop = hop
+        (head, record, next, failure, use, hasBodyEnded) = (nil, nil, nil, nil, .write, false)
+        headReader = CurlHeadReader()
+        headers = exchange.headers
+        reporter.begin(hop, usesProxy: exchange.proxy != nil)
+        pace.begin()
+        progress?.update(currentProgress)
     }
 
     /// A call that the daemon has refused.
@@ -78,7 +88,8 @@ extension CurlTransfer {
         return CurlError(daemon: error)
     }
 
-    private func exchange(_ hop: CurlHop) throws(CurlError) -> CurlExchange {
+    /// The exchange of a request.
+    func exchange(_ hop: CurlHop) throws(CurlError) -> CurlExchange {
         let operation = plan.operation
         let connection = operation.options.connection
         let proxy = CurlProxy.of(hop.url, connection, context.environment)
@@ -103,6 +114,7 @@ extension CurlTransfer {
             operation: operation, hop: hop, headers: try CurlHeaders(request, fields), proxy: proxy,
             milliseconds: try millisecondsLeft(), cookies: jar)
         if pace.isLimited { exchange.inlineBytes = 0 }
+        exchange.session = context.sessions.name(for: operation, hop.url)
         exchange.needsMetrics = operation.writeOut != nil || context.trace.isOn
         return exchange
     }

@@ -123,11 +123,10 @@ extension CurlTransfer {
 
     /// Ends the exchange when its record and all bytes of its body are there.
     func finishExchange() throws(CurlError) {
-        guard let record, let call else { return }
+        guard let record, call != nil else { return }
         if record["body"]?["fd"] != nil, !hasBodyEnded { return }
         if head == nil, let heads = record["raw_heads"] { try take(CurlResponseHead(CurlResponseHead.bytes(heads))) }
-        self.call = nil
-        call.finish()
+        call = nil
         try writeInlineBody(record)
         reporter.take(record)
         if context.trace.isOn { traceConnection(record) }

@@ -20,6 +20,8 @@ final class CurlTransfer {
     var hop: CurlHop?
     var firstURL: CurlURL?
     var call: CurlCall?
+    /// The first request, if it was sent before the transfer has begun.
+    private var prepared: CurlPreparedCall?
     var head: CurlResponseHead?
     var headReader = CurlHeadReader()
     var record: JSON?
@@ -36,7 +38,7 @@ final class CurlTransfer {
     var progress: CurlProgressOutput?
     /// Where the download goes on (`-C`).
     var offset: Int64 = 0
-    let began = MonotonicTime.read()
+    private(set) var began = MonotonicTime.read()
     var attemptBegan = MonotonicTime.read()
     /// When the next attempt begins.
     var wakesAt: MonotonicTime?
@@ -54,8 +56,28 @@ final class CurlTransfer {
         pace = CurlPace(plan.operation.options.response)
     }
 
+    /// Sends the first request before the transfer begins. It is carried out when the call before it has succeeded.
+    /// - Returns: the call; `nil` if it cannot be sent, which is then seen when the transfer begins.
+    func prepare(after predecessor: CurlCall) -> CurlCall? {
+        guard predecessor.takesFollower, let hop = try? CurlHop(plan), let exchange = try? exchange(hop),
+            let call = try? CurlCall(exchange, CurlSending(body: .none), context, after: predecessor)
+        else { return nil }
+        prepared = CurlPreparedCall(hop, exchange, call)
+        return call
+    }
+
+    /// The call that was sent before the transfer has begun.
+    var preparedCall: CurlCall? { prepared?.call }
+
+    /// Takes the call that was sent before the transfer has begun.
+    func takePrepared() -> CurlPreparedCall? {
+        defer { prepared = nil }
+        return prepared
+    }
+
     /// Begins with the first attempt.
     func start() {
+        began = .read()
         do throws(CurlError) {
             try openFiles()
             try beginAttempt()
@@ -68,8 +90,7 @@ final class CurlTransfer {
     var inputs: [Int32] {
         guard let call else { return [] }
         var inputs: [Int32] = []
-        if record == nil { inputs.append(call.descriptor) }
-        if !hasBodyEnded, !pace.isWaiting { inputs.append(call.output) }
+        if !hasBodyEnded, !pace.isWaiting, call.output >= 0 { inputs.append(call.output) }
         if let interest = call.sending.pump?.interest, !interest.isOutput { inputs.append(interest.fd) }
         return inputs
     }
@@ -99,7 +120,7 @@ final class CurlTransfer {
             }
             guard let call else { return }
             try pace.check()
-            if ready.contains(call.descriptor), try receive(call) { return }
+            if call.hasAnswer, try receive(call) { return }
             if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
             if self.call === call, ready.contains(call.output) { try moveBody(call) }
             showProgress()
@@ -110,12 +131,15 @@ final class CurlTransfer {
         }
     }
 
-    /// Reads from the daemon; returns whether the call had to be sent again: what was ready before is of another pipe
-    /// then.
+    /// Whether it has something to do without waiting for a descriptor.
+    var isReady: Bool { call?.hasAnswer == true && record == nil }
+
+    /// Takes the answer of the daemon; returns whether the call had to be sent again: what was ready before is of
+    /// another pipe then.
     private func receive(_ call: CurlCall) throws(CurlError) -> Bool {
         let sendings = call.sendings
         do throws(Failure) {
-            record = try call.receive()
+            if let answer = try call.take() { record = answer }
         } catch {
             throw failure(of: error)
         }

@@ -7,6 +7,8 @@ final class CurlTransfers {
     private let operations: [CurlPreparedOperation]
     private var plan: CurlPlan
     private var running: [CurlTransfer] = []
+    /// The next transfers, whose first requests were sent already.
+    private var ahead: [CurlTransfer] = []
     private var hasMore = true
     private var result: Int32 = 0
     private var nextStart: MonotonicTime?
@@ -31,6 +33,7 @@ final class CurlTransfers {
         while hasMore || !running.isEmpty {
             startTransfers()
             guard !running.isEmpty || hasMore else { break }
+            lookAhead()
             wait()
             finishTransfers()
         }
@@ -43,9 +46,13 @@ final class CurlTransfers {
     private func startTransfers() {
         while hasMore, running.count < maximum {
             if let nextStart, nextStart > MonotonicTime.read() { return }
+            guard ahead.isEmpty else {
+                start(ahead.removeFirst())
+                continue
+            }
             do throws(CurlError) {
                 guard let next = try plan.next() else { return hasMore = false }
-                start(next)
+                start(CurlTransfer(next, context))
             } catch {
                 context.console.print(error)
                 result = error.exitCode
@@ -54,8 +61,25 @@ final class CurlTransfers {
         }
     }
 
-    private func start(_ planned: CurlPlannedTransfer) {
-        let transfer = CurlTransfer(planned, context)
+    /// Sends the first requests of the next transfers, if these run one after the other.
+    private func lookAhead() {
+        let global = context.global
+        guard !global.isParallel, global.rateMilliseconds == nil, !global.failsEarly, context.lookAhead.isOn,
+            ahead.count <= CurlLookAhead.maximum / 2,
+            var last = ahead.isEmpty ? running.last?.call : ahead.last?.preparedCall
+        else { return }
+        while ahead.count < CurlLookAhead.maximum {
+            var rest = plan
+            guard let next = try? rest.next(), CurlLookAhead.suits(next) else { return }
+            let transfer = CurlTransfer(next, context)
+            guard let call = transfer.prepare(after: last) else { return }
+            plan = rest
+            ahead.append(transfer)
+            last = call
+        }
+    }
+
+    private func start(_ transfer: CurlTransfer) {
         if let milliseconds = context.global.rateMilliseconds {
             nextStart = MonotonicTime.read().advanced(milliseconds: milliseconds)
         }
@@ -80,7 +104,9 @@ final class CurlTransfers {
 
     /// Waits for the descriptors of all transfers, and lets those go on that can.
     private func wait() {
+        guard !running.contains(where: \.isReady) else { return step([]) }
         var entries: [pollfd] = []
+        context.daemons.add(to: &entries)
         var deadline = hasMore && running.count < maximum ? nextStart : nil
         for transfer in running {
             for fd in transfer.inputs { entries.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0)) }
@@ -89,6 +115,11 @@ final class CurlTransfers {
         }
         let count = poll(&entries, nfds_t(entries.count), CurlTransfers.milliseconds(until: deadline))
         let ready = count > 0 ? Set(entries.filter { $0.revents != 0 }.map(\.fd)) : []
+        context.daemons.receive(ready)
+        step(ready)
+    }
+
+    private func step(_ ready: Set<Int32>) {
         for transfer in running { transfer.step(ready) }
     }
 

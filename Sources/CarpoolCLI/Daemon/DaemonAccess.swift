@@ -33,12 +33,13 @@ struct DaemonAccess {
         }
     }
 
-    /// Sends a call; ``receive()`` returns its answer, and its events before it.
+    /// Sends a call, and returns its number; ``receive()`` returns its answer, and its events before it.
+    @discardableResult
     func begin(
         _ method: String, passing descriptors: PassedDescriptors, _ params: (inout JSONWriter) -> Void
-    ) throws(Failure) {
+    ) throws(Failure) -> Int64 {
         do throws(ClientError) {
-            try client.begin(method, passing: descriptors, params)
+            return try client.begin(method, passing: descriptors, params)
         } catch {
             throw Failure(error)
         }
@@ -51,6 +52,15 @@ struct DaemonAccess {
     func receive() throws(Failure) -> [DaemonClient.Message] {
         do throws(ClientError) {
             return try client.receiveMessages()
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Reads once, and hands over the complete messages of several calls.
+    func receiveReplies(for receiver: any DaemonReplies) throws(Failure) {
+        do throws(ClientError) {
+            try client.receiveReplies(for: receiver)
         } catch {
             throw Failure(error)
         }

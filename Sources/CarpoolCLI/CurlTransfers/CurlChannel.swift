@@ -1,0 +1,116 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// What has arrived for a call.
+final class CurlReply {
+    /// The number of the call on its connection.
+    let number: Int64
+    fileprivate(set) var record: JSON?
+    fileprivate(set) var failure: Failure?
+    /// The request that needs a pipe.
+    fileprivate(set) var request: String?
+
+    init(_ number: Int64) { self.number = number }
+
+    /// Whether there is something that was not taken.
+    var hasContent: Bool { record != nil || failure != nil || request != nil }
+
+    /// The request that needs a pipe, once.
+    func takeRequest() -> String? {
+        defer { request = nil }
+        return request
+    }
+
+    /// The record, once, if it has arrived.
+    func takeRecord() throws(Failure) -> JSON? {
+        defer { record = nil }
+        if let failure { throw failure }
+        return record
+    }
+}
+
+/// A connection to the daemon that the calls of several exchanges share.
+final class CurlChannel {
+    private let daemon: DaemonAccess
+    /// The calls without an answer.
+    private var waiting: [CurlReply] = []
+    /// Why the connection has failed.
+    private(set) var failure: Failure?
+
+    /// The daemon's default maximum is 256 calls of a connection (`calls_per_connection`).
+    private static let maximumCalls = 128
+
+    init(_ daemon: DaemonAccess) { self.daemon = daemon }
+
+    /// The descriptor of the connection: it is readable when the daemon has sent something.
+    var descriptor: Int32 { daemon.descriptor }
+
+    /// Whether another call can be sent.
+    var takesCalls: Bool { failure == nil && waiting.count < CurlChannel.maximumCalls }
+
+    /// Sends a call; returns where its answer arrives.
+    func begin(
+        _ method: String, passing descriptors: PassedDescriptors, _ params: (inout JSONWriter) -> Void
+    ) throws(Failure) -> CurlReply {
+        let reply = CurlReply(try send(method, passing: descriptors, params))
+        waiting.append(reply)
+        return reply
+    }
+
+    /// Sends a call; returns its number. Its answer is dropped.
+    @discardableResult
+    func send(
+        _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
+    ) throws(Failure) -> Int64 {
+        do throws(Failure) {
+            return try daemon.begin(method, passing: descriptors, params)
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
+    /// Reads once. A lost connection is a failure of all calls.
+    func receive() {
+        do throws(Failure) { try daemon.receiveReplies(for: self) } catch { fail(error) }
+    }
+
+    /// Cancels a call and its request, if it has no answer.
+    func cancel(_ reply: CurlReply) {
+        guard failure == nil, remove(reply.number) != nil else { return }
+        _ = try? send("rpc.cancel") { writer in
+            writer.beginObject()
+            writer.member("id", reply.number)
+            writer.member("request", true)
+            writer.endObject()
+        }
+    }
+
+    /// Waits until the daemon closes the connection; returns `false` after the timeout.
+    func waitForClose(milliseconds: Int) -> Bool {
+        fail(Failure(.unreachable, "the daemon closed the connection"))
+        return daemon.waitForClose(milliseconds: milliseconds)
+    }
+
+    private func fail(_ error: Failure) {
+        failure = failure ?? error
+        for reply in waiting { reply.failure = error }
+        waiting = []
+    }
+
+    private func remove(_ call: Int64) -> CurlReply? {
+        waiting.firstIndex { $0.number == call }.map { waiting.remove(at: $0) }
+    }
+}
+
+extension CurlChannel: DaemonReplies {
+    func answer(_ call: Int64, _ result: JSON) { remove(call)?.record = result }
+
+    func refuse(_ call: Int64, _ error: ClientError) { remove(call)?.failure = Failure(error) }
+
+    func notify(_ method: String, _ params: JSON) {
+        guard method == "request.output_needed", let call = params["call"]?.integer else { return }
+        waiting.first { $0.number == call }?.request = params["request"]?.string
+    }
+}
