@@ -27,6 +27,7 @@ let rooms: [String: [String: [String: String]]] = [
         ],
         "CurlCommandLine": [
             "CurlConfiguration": "options become settings of transfers",
+            "CurlInput": "a field of -F is checked when it is read",
             "CurlParts": "files, URLs and failures",
         ],
         "CurlConfiguration": [:],

@@ -12,15 +12,23 @@ struct CurlCommandLine {
     var realOption: String?
     /// `-h`, `-V` and the like end the reading.
     var answer: Answer?
-    /// What the request is (curl allows one of `-d`, `-F`, `-I`).
-    var kind: Kind?
     let environment: Environment
     /// The files of options that were read and cannot be read again, such as standard input.
     var consumed: [CurlConsumedInput] = []
     /// How deep configuration files are nested.
     var depth = 0
+    /// How many targets of the operation have a URL, an output or an upload: the first ones.
+    private var filled = Filled()
+    /// How many groups of a form are open (`-F 'name=('`).
+    private var openGroups = 0
 
     init(_ environment: Environment) { self.environment = environment }
+
+    private struct Filled {
+        var urls = 0
+        var outputs = 0
+        var uploads = 0
+    }
 
     enum Answer: Equatable {
         case help(String)
@@ -28,58 +36,74 @@ struct CurlCommandLine {
         case manual
     }
 
-    /// The kinds of a request that exclude each other.
-    enum Kind: String {
-        case head = "HEAD (-I, --head)"
-        case form = "multipart formpost (-F, --form)"
-        case post = "POST (-d, --data)"
-        case put = "PUT (-T, --upload-file)"
-    }
-
     /// Sets the kind of the request.
-    mutating func select(_ kind: Kind) throws(CurlError) {
-        if let other = self.kind, other != kind {
-            throw CurlError(
-                exitCode: CurlExitCode.failedInitialization,
-                message: "You can only select one HTTP request method! You asked for both \(kind.rawValue) and "
-                    + "\(other.rawValue).", form: .warning)
-        }
-        self.kind = kind
+    mutating func select(_ kind: CurlRequestKind) throws(CurlError) {
+        if let warning = operation.request.kind.select(kind) { throw CurlValueError.badUse(warning, isWarning: true) }
     }
 
-    /// Adds a URL: it completes the first target that has none.
-    mutating func add(url: String) { operation.targets[place { $0.url == nil }].url = url }
+    /// Adds a URL to the first target that has none.
+    mutating func add(url: String, isFromFile: Bool = false) throws(CurlError) {
+        makeTarget(filled.urls)
+        operation.targets[filled.urls].url = url
+        if isFromFile {
+            operation.targets[filled.urls].isLiteral = true
+            operation.targets[filled.urls].defaultOutput = .remoteName
+        }
+        filled.urls += 1
+        if operation.request.etagSave != nil || operation.request.etagCompare != nil { try checkSingleURL() }
+    }
+
+    /// Fails with more than one URL, for which the options about ETags are not.
+    func checkSingleURL() throws(CurlError) {
+        if filled.urls > 1 { throw CurlValueError.badUse("The etag options only work on a single URL") }
+    }
 
     /// Adds the output of the next URL.
     mutating func add(output: CurlOperation.Target.Output) {
-        operation.targets[place { $0.output == nil }].output = output
+        makeTarget(filled.outputs)
+        operation.targets[filled.outputs].output = output
+        filled.outputs += 1
     }
 
     /// Adds the upload to the next URL.
-    mutating func add(upload: String) { operation.targets[place { $0.upload == nil }].upload = upload }
-
-    /// The first target that has room, or a new one.
-    private mutating func place(_ hasRoom: (CurlOperation.Target) -> Bool) -> Int {
-        if let index = operation.targets.firstIndex(where: hasRoom) { return index }
-        operation.targets.append(CurlOperation.Target())
-        return operation.targets.count - 1
+    mutating func add(upload: String) {
+        makeTarget(filled.uploads)
+        operation.targets[filled.uploads].upload = upload
+        filled.uploads += 1
     }
 
-    /// Begins the options after `--next`.
+    private mutating func makeTarget(_ index: Int) {
+        guard index == operation.targets.count else { return }
+        operation.targets.append(CurlOperation.Target())
+        if operation.response.usesRemoteNames { operation.targets[index].defaultOutput = .remoteName }
+    }
+
+    /// Adds a field of a form, or a piece of one.
+    mutating func add(form argument: CurlFormArgument) throws(CurlError) {
+        switch try CurlFormField(argument, openGroups: openGroups).role {
+        case .opensGroup: openGroups += 1
+        case .closesGroup: openGroups -= 1
+        case .literal, .files, .value: break
+        }
+        try select(.form)
+        operation.request.form.append(argument)
+    }
+
+    /// Begins the options after `--next`. In a file of options one without a URL before it means nothing.
     mutating func begin() throws(CurlError) {
-        guard operation.targets.contains(where: { $0.url != nil }) else {
+        guard filled.urls > 0 else {
+            if depth > 0 { return }
             throw CurlValueError.badUse("missing URL before --next")
         }
-        try finishOperation()
+        finishOperation()
     }
 
     /// Ends the options of an operation.
-    mutating func finishOperation() throws(CurlError) {
-        if !operation.request.data.isEmpty, !operation.request.isGet { try select(.post) }
-        if operation.targets.contains(where: { $0.upload != nil }) { try select(.put) }
+    mutating func finishOperation() {
         invocation.operations.append(operation)
         operation = CurlOperation()
-        kind = nil
+        filled = Filled()
+        openGroups = 0
     }
 
     /// Notes an option that only the real curl has.
@@ -91,31 +115,4 @@ struct CurlConsumedInput: Equatable {
     /// The descriptor that they were read from.
     let descriptor: Int32
     let bytes: [UInt8]
-}
-
-/// A value that an option does not take. The reader of options adds the option's name.
-enum CurlValueError {
-    static let badNumber = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "expected a proper numerical parameter", form: .option)
-    static let negativeNumber = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "expected a positive numerical parameter", form: .option)
-    static let tooLarge = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "too large number", form: .option)
-    static let badUse = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "is badly used here", form: .option)
-    /// A value that is not allowed, with a line that says why.
-    static func badUse(_ reason: String, isWarning: Bool = false) -> CurlError {
-        var error = badUse
-        if isWarning { error.warnings = [reason] } else { error.reasons = [reason] }
-        return error
-    }
-    static let blank = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "blank argument where content is expected",
-        form: .option)
-    static let unreadable = CurlError(
-        exitCode: CurlExitCode.readError, message: "error encountered when reading a file", form: .option)
-    static let variableSyntax = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "syntax error in --variable argument", form: .option)
-    static let expansion = CurlError(
-        exitCode: CurlExitCode.failedInitialization, message: "variable expansion failure", form: .option)
 }

@@ -65,28 +65,8 @@ enum CurlConfigurationFile {
         guard !written.isEmpty, !written.hasPrefix("#") else { return }
         var value: String?
         if !rest.isEmpty { value = parameter(rest, written, "\(path):\(number)", &line.warnings) }
-        try apply(written, value, into: &line)
-    }
-
-    private static func apply(
-        _ written: String, _ value: String?, into line: inout CurlCommandLine
-    ) throws(CurlError) {
-        var name = written
-        if name.hasPrefix("--") {
-            name = String(name.dropFirst(2))
-        } else if name.hasPrefix("-") {
-            var letters = name.dropFirst()
-            while let letter = letters.popFirst() {
-                guard let option = CurlOptionTable.lettered(letter) else { throw CurlValueError.unknown }
-                if option.takesText, !letters.isEmpty {
-                    let text = String(letters)
-                    return try CurlArguments.apply(option.name, &line) { text }
-                }
-                try CurlArguments.apply(option.name, &line) { value }
-            }
-            return
-        }
-        try CurlArguments.apply(name, &line) { value }
+        let isUsed = try CurlOptionReader.read(written, value, into: &line)
+        if let value, !value.isEmpty, !isUsed, line.answer == nil { throw CurlValueError.garbage }
     }
 
     /// The value of a row: in quotes with escapes, or up to a blank.

@@ -26,7 +26,9 @@ enum CurlNumber {
 
     /// Whole seconds, in milliseconds.
     static func seconds(_ text: String) throws(CurlError) -> Int {
-        min(try positive(text), Int(Int32.max) / 1_000) * 1_000
+        let seconds = try positive(text)
+        guard seconds <= Int.max / 1_000 else { throw CurlValueError.tooLarge }
+        return min(seconds, Int(Int32.max) / 1_000) * 1_000
     }
 
     /// Seconds with a fraction, in milliseconds. As in curl, what follows them does not count.
@@ -61,23 +63,41 @@ enum CurlNumber {
         return product.partialValue
     }
 
-    /// `--rate`: a number of transfers in a time; the least time between the starts of two.
+    /// `--rate`: a number of transfers in a time, an hour if none is given; the least time between the starts of two,
+    /// in milliseconds.
     static func rate(_ text: String) throws(CurlError) -> Int {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts[0].utf8.count <= maximumRateDigits else { throw CurlValueError.tooLarge }
         let count = try positive(parts[0])
         guard count > 0 else { throw CurlValueError.badUse }
-        guard parts.count == 2 else { return 1_000 / count }
-        let digits = parts[1].utf8.prefix(while: \.isDigit)
-        let number = digits.isEmpty ? 1 : Int(digits.text) ?? 0
-        guard number > 0 else { throw CurlValueError.tooLarge }
-        let units: [String: Int] = ["s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
-        guard let unit = units[parts[1].utf8.dropFirst(digits.count).text] else {
-            throw CurlValueError.badUse("unsupported --rate unit")
+        let milliseconds = parts.count == 2 ? try time(parts[1]) : hourMilliseconds
+        guard count <= milliseconds else { throw CurlValueError.tooLarge }
+        return milliseconds / count
+    }
+
+    private static let maximumRateDigits = 25
+    private static let hourMilliseconds = 3_600_000
+
+    /// The time of `--rate` such as `s` or `5m`, in milliseconds. As in curl, what follows the letter does not count.
+    private static func time(_ text: String) throws(CurlError) -> Int {
+        let digits = text.utf8.prefix(while: \.isDigit)
+        // Without a number that fits, the letter is looked for where the number is.
+        let number = Int(digits.text)
+        let unit: Int
+        switch number == nil ? text.utf8.first : text.utf8.dropFirst(digits.count).first {
+        case UInt8(ascii: "s"): unit = 1_000
+        case UInt8(ascii: "m"): unit = 60_000
+        case UInt8(ascii: "h"): unit = hourMilliseconds
+        case UInt8(ascii: "d"): unit = 24 * hourMilliseconds
+        default: throw CurlValueError.badUse("unsupported --rate unit")
         }
-        let total = unit.multipliedReportingOverflow(by: number)
-        guard !total.overflow else { throw CurlValueError.badUse("too large --rate unit") }
-        guard count <= total.partialValue else { throw CurlValueError.tooLarge }
-        return total.partialValue / count
+        let total = unit.multipliedReportingOverflow(by: number ?? 1)
+        guard !total.overflow else {
+            var error = CurlValueError.tooLarge
+            error.reasons = ["too large --rate unit"]
+            throw error
+        }
+        return total.partialValue
     }
 
     /// A mode of a file in octal digits.

@@ -1,8 +1,8 @@
 /// The options about connections, proxies, users and certificates.
 extension CurlOption {
     static let connection: [CurlOption] = [
-        .set("http1.1", nil, "Use HTTP/1.1") { $0.operation.connection.version = $1 ? .http11 : nil },
-        .set("http2", nil, "Use HTTP/2 over TLS") { $0.operation.connection.version = $1 ? .http2 : nil },
+        .action("http1.1", nil, "Use HTTP/1.1") { $0.operation.connection.version = .http11 },
+        .action("http2", nil, "Use HTTP/2 over TLS") { $0.operation.connection.version = .http2 },
         .text("connect-timeout", nil, "<seconds>", "The longest time to connect") { (line, text) throws(CurlError) in
             line.operation.connection.connectMilliseconds = try CurlNumber.milliseconds(text)
         },
@@ -12,7 +12,7 @@ extension CurlOption {
         .word("connect-to", nil, "<host1:port1:host2:port2>", "Connect to another host") {
             $0.operation.connection.connectTo.append($1)
         },
-        .word("unix-socket", nil, "<path>", "Connect to a Unix socket") { $0.operation.connection.unixSocket = $1 },
+        .file("unix-socket", nil, "<path>", "Connect to a Unix socket") { $0.operation.connection.unixSocket = $1 },
         .word("interface", nil, "<name>", "Use a network interface or a local address") {
             $0.operation.connection.interface = $1
         },
@@ -25,7 +25,9 @@ extension CurlOption {
             line.operation.response.redirectSchemes = line.schemes(text)
         },
         .word("proto-default", nil, "<protocol>", "The protocol of URLs without one") {
-            $0.operation.request.defaultScheme = $1.lowercased()
+            (line, text) throws(CurlError) in
+            guard CurlURL.defaultPort(of: text.lowercased()) != nil else { throw CurlValueError.protocolIsUnsupported }
+            line.operation.request.defaultScheme = text.lowercased()
         },
         .set("ignore-content-length", nil, "Receive until the connection ends") {
             $0.operation.response.ignoresContentLength = $1
@@ -34,13 +36,13 @@ extension CurlOption {
 
     static let proxies: [CurlOption] = [
         .text("proxy", "x", "<[protocol://]host[:port]>", "The proxy; empty for none") { $0.set(proxy: $1, nil) },
-        .text("socks4", nil, "<host[:port]>", "A proxy of SOCKS4") { $0.set(proxy: $1, "socks4") },
-        .text("socks4a", nil, "<host[:port]>", "A proxy of SOCKS4a") { $0.set(proxy: $1, "socks4a") },
-        .text("socks5", nil, "<host[:port]>", "A proxy of SOCKS5, with an address") { $0.set(proxy: $1, "socks5") },
-        .text("socks5-hostname", nil, "<host[:port]>", "A proxy of SOCKS5, with the name") {
+        .word("socks4", nil, "<host[:port]>", "A proxy of SOCKS4") { $0.set(proxy: $1, "socks4") },
+        .word("socks4a", nil, "<host[:port]>", "A proxy of SOCKS4a") { $0.set(proxy: $1, "socks4a") },
+        .word("socks5", nil, "<host[:port]>", "A proxy of SOCKS5, with an address") { $0.set(proxy: $1, "socks5") },
+        .word("socks5-hostname", nil, "<host[:port]>", "A proxy of SOCKS5, with the name") {
             $0.set(proxy: $1, "socks5h")
         },
-        .text("preproxy", nil, "<[protocol://]host[:port]>", "The SOCKS proxy before the proxy") {
+        .word("preproxy", nil, "<[protocol://]host[:port]>", "The SOCKS proxy before the proxy") {
             $0.operation.connection.preproxy = $1
         },
         .text("proxy-user", "U", "<user:password>", "The user for the proxy") {
@@ -67,44 +69,44 @@ extension CurlOption {
             $0.operation.security.schemes = $1 ? ["basic"] : []
         },
         .set("digest", nil, "Send the user by Digest") { $0.operation.security.schemes = $1 ? ["digest"] : [] },
-        .set("anyauth", nil, "Send the user as the server asks for") {
-            $0.operation.security.schemes = $1 ? ["basic", "digest"] : []
+        .action("anyauth", nil, "Send the user as the server asks for") {
+            $0.operation.security.schemes = ["basic", "digest"]
         },
-        .text("oauth2-bearer", nil, "<token>", "Send a bearer token") { $0.operation.security.bearer = $1 },
+        .word("oauth2-bearer", nil, "<token>", "Send a bearer token") { $0.operation.security.bearer = $1 },
         .set("netrc", "n", "Read users from ~/.netrc") { $0.operation.security.netrc = $1 ? .required : .none },
         .set("netrc-optional", nil, "Read users from ~/.netrc, if it has any") {
             $0.operation.security.netrc = $1 ? .optional : .none
         },
-        .word("netrc-file", nil, "<file>", "Read users from a file") { $0.operation.security.netrc = .file($1) },
+        .file("netrc-file", nil, "<file>", "Read users from a file") { $0.operation.security.netrc = .file($1) },
     ]
 
     static let security: [CurlOption] = [
         .set("insecure", "k", "Do not verify the server") { $0.operation.security.isInsecure = $1 },
-        .word("cacert", nil, "<file>", "Trust the authorities of a file") {
+        .file("cacert", nil, "<file>", "Trust the authorities of a file") {
             $0.operation.security.authoritiesFile = $1
         },
-        .word("capath", nil, "<dir>", "Trust the authorities of a folder") {
+        .file("capath", nil, "<dir>", "Trust the authorities of a folder") {
             $0.operation.security.authoritiesDirectory = $1
         },
-        .word("crlfile", nil, "<file>", "A file of revoked certificates") {
+        .file("crlfile", nil, "<file>", "A file of revoked certificates") {
             $0.operation.security.revocationLists = $1
         },
         .set("cert-status", nil, "Require a proof that the certificate is not revoked") {
             $0.operation.security.requiresStatus = $1
         },
-        .word("cert", "E", "<certificate[:password]>", "The client certificate") {
+        .file("cert", "E", "<certificate[:password]>", "The client certificate") {
             $0.operation.security.certificate = $1
         },
-        .text("cert-type", nil, "<type>", "PEM or P12") { (line, text) throws(CurlError) in
+        .word("cert-type", nil, "<type>", "PEM or P12") { (line, text) throws(CurlError) in
             if !["pem", "p12"].contains(text.lowercased()) { line.needsReal("--cert-type \(text)") }
             line.operation.security.certificateType = text
         },
-        .word("key", nil, "<file>", "The private key") { $0.operation.security.key = $1 },
-        .text("key-type", nil, "<type>", "PEM") { (line, text) throws(CurlError) in
+        .file("key", nil, "<file>", "The private key") { $0.operation.security.key = $1 },
+        .word("key-type", nil, "<type>", "PEM") { (line, text) throws(CurlError) in
             if text.lowercased() != "pem" { line.needsReal("--key-type \(text)") }
         },
-        .text("pass", nil, "<phrase>", "The password of the private key") { $0.operation.security.password = $1 },
-        .text("pinnedpubkey", nil, "<hashes>", "The public keys that the server may have") {
+        .word("pass", nil, "<phrase>", "The password of the private key") { $0.operation.security.password = $1 },
+        .word("pinnedpubkey", nil, "<hashes>", "The public keys that the server may have") {
             $0.operation.security.pinnedKeys = $1
         },
         .action("tlsv1", "1", "Use TLS 1.0 or newer") { $0.operation.security.minimumTLS = 0 },
@@ -117,8 +119,8 @@ extension CurlOption {
             guard let version = versions[text] else { throw CurlValueError.badUse }
             line.operation.security.maximumTLS = version
         },
-        .text("ciphers", nil, "<list>", "The ciphers of TLS 1.2") { $0.operation.security.ciphers = $1 },
-        .text("tls13-ciphers", nil, "<list>", "The cipher suites of TLS 1.3") { $0.operation.security.suites = $1 },
+        .word("ciphers", nil, "<list>", "The ciphers of TLS 1.2") { $0.operation.security.ciphers = $1 },
+        .word("tls13-ciphers", nil, "<list>", "The cipher suites of TLS 1.3") { $0.operation.security.suites = $1 },
     ]
 }
 

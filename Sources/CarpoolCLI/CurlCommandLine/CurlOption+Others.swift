@@ -2,21 +2,27 @@
 extension CurlOption {
     /// Options about the details of connections, which the daemon decides, and about systems other than this one.
     static let unchanged: [CurlOption] = [
+        .set("alpn", nil, "") { if !$1 { $0.needsReal("--no-alpn") } },
         .nothing("compressed-ssh"),
-        .nothing("egd-file", takesText: true),
+        .deprecated("egd-file", takesText: true),
         .nothing("false-start"),
+        .nothing("eprt"),
+        .nothing("epsv"),
         .nothing("ftp-skip-pasv-ip"),
-        .nothing("happy-eyeballs-timeout-ms", takesText: true),
-        .nothing("keepalive-cnt", takesText: true),
-        .nothing("keepalive-time", takesText: true),
-        .nothing("metalink"),
+        .number("happy-eyeballs-timeout-ms"),
+        .number("keepalive-cnt"),
+        .number("keepalive-time"),
+        .deprecated("metalink"),
         .nothing("keepalive"),
-        .nothing("npn"),
+        .deprecated("npn"),
+        .deprecated("ntlm-wb"),
         .nothing("sessionid"),
         .nothing("parallel-immediate"),
         .nothing("proxy-ssl-auto-client-cert"),
-        .nothing("random-file", takesText: true),
+        .deprecated("random-file", takesText: true),
         .nothing("ssl-allow-beast"),
+        .deprecated("sslv2", "2"),
+        .deprecated("sslv3", "3"),
         .nothing("ssl-auto-client-cert"),
         .nothing("ssl-no-revoke"),
         .nothing("ssl-revoke-best-effort"),
@@ -58,7 +64,9 @@ extension CurlOption {
         .real("ftp-pret"),
         .real("ftp-ssl-ccc"),
         .real("ftp-ssl-ccc-mode", takesText: true),
+        .real("ftp-ssl"),
         .real("ftp-ssl-control"),
+        .real("ftp-ssl-reqd"),
         .real("haproxy-clientip", takesText: true),
         .real("haproxy-protocol"),
         .real("hostpubmd5", takesText: true),
@@ -72,6 +80,7 @@ extension CurlOption {
         .real("ip-tos", takesText: true),
         .real("ipfs-gateway", takesText: true),
         .real("krb", takesText: true),
+        .real("krb4", takesText: true),
         .real("libcurl", takesText: true),
         .real("list-only", "l"),
         .real("local-port", takesText: true),
@@ -82,9 +91,7 @@ extension CurlOption {
         .real("mail-rcpt-allowfails"),
         .real("mptcp"),
         .real("negotiate"),
-        .real("alpn"),
         .real("ntlm"),
-        .real("ntlm-wb"),
         .real("proxy-ca-native"),
         .real("proxy-cacert", takesText: true),
         .real("proxy-capath", takesText: true),
@@ -123,8 +130,6 @@ extension CurlOption {
         .real("ssl"),
         .real("ssl-reqd"),
         .real("ssl-sessions", takesText: true),
-        .real("sslv2", "2"),
-        .real("sslv3", "3"),
         .real("suppress-connect-headers"),
         .real("telnet-option", "t", takesText: true),
         .real("tftp-blksize", takesText: true),
@@ -143,6 +148,17 @@ extension CurlOption {
 
     private static func nothing(_ name: String, takesText: Bool = false) -> CurlOption {
         CurlOption(name: name, letter: nil, argument: nil, help: "", effect: .nothing(takesText: takesText))
+    }
+
+    /// A number that is checked as curl does.
+    private static func number(_ name: String) -> CurlOption {
+        .text(name, nil, "<number>", "") { (_, text) throws(CurlError) in _ = try CurlNumber.positive(text) }
+    }
+
+    private static func deprecated(
+        _ name: String, _ letter: Character? = nil, takesText: Bool = false
+    ) -> CurlOption {
+        CurlOption(name: name, letter: letter, argument: nil, help: "", effect: .deprecated(takesText: takesText))
     }
 
     private static func real(_ name: String, _ letter: Character? = nil, takesText: Bool = false) -> CurlOption {

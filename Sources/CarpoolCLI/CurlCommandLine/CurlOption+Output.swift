@@ -4,11 +4,12 @@ extension CurlOption {
         .text("help", "h", "<category>", "Print the options of a category, or all of them") { line, text in
             line.answer = .help(text)
         },
-        .action("version", "V", "Print the version") { $0.answer = .version },
-        .action("manual", "M", "Print the manual of the real curl") { $0.answer = .manual },
+        .set("version", "V", "Print the version") { if $1 { $0.answer = .version } },
+        .set("manual", "M", "Print the manual of the real curl") { if $1 { $0.answer = .manual } },
         .set("disable", "q", "Read no .curlrc, as the first option") { _, _ in },
         CurlOption(
-            name: "config", letter: "K", argument: "<file>", help: "Read options from a file", effect: .configuration),
+            name: "config", letter: "K", argument: "<file>", help: "Read options from a file", effect: .configuration,
+            isFile: true),
         .word("url", nil, "<url/file>", "A URL, or @ and a file of URLs") { (line, text) throws(CurlError) in
             try line.add(urls: text)
         },
@@ -33,17 +34,19 @@ extension CurlOption {
     ]
 
     static let output: [CurlOption] = [
-        .word("output", "o", "<file>", "Write the body to a file") {
+        .file("output", "o", "<file>", "Write the body to a file") {
             $0.add(output: $1 == "-" ? .standard : .file($1))
         },
-        .set("remote-name", "O", "Write the body to a file with the name of the URL") {
-            $0.add(output: $1 ? .remoteName : .standard)
+        .set("remote-name", "O", "Write the body to a file with the name of the URL") { line, isOn in
+            // Without -O for all URLs there is nothing to turn off.
+            guard isOn || line.operation.response.usesRemoteNames else { return }
+            line.add(output: isOn ? .remoteName : .standard)
         },
         .set("remote-name-all", nil, "As -O, for all URLs") { $0.operation.response.usesRemoteNames = $1 },
         .flag("remote-header-name", "J", "Use the name that the server gives") { (line, isOn) throws(CurlError) in
             line.operation.response.usesContentDisposition = isOn
         },
-        .text("output-dir", nil, "<dir>", "The folder of files that are written") {
+        .word("output-dir", nil, "<dir>", "The folder of files that are written") {
             $0.operation.response.directory = $1
         },
         .set("create-dirs", nil, "Make the folders of files that are written") {
@@ -66,7 +69,7 @@ extension CurlOption {
             line.operation.response.removesOnError = isOn
         },
         .set("remote-time", "R", "Give the file the time of the remote one") { $0.operation.response.keepsTime = $1 },
-        .word("dump-header", "D", "<file>", "Write the header fields to a file") {
+        .file("dump-header", "D", "<file>", "Write the header fields to a file") {
             $0.operation.response.headFile = $1
         },
         .set("show-headers", "i", "Print the header fields before the body") {
@@ -79,7 +82,9 @@ extension CurlOption {
             $0.invocation.global.hidesProgress = !$1
         },
         .set("progress-bar", "#", "Show the progress as a bar") { $0.invocation.global.hasProgressBar = $1 },
-        .text("stderr", nil, "<file>", "Write messages to a file") { $0.invocation.global.errorFile = $1 },
+        .file("stderr", nil, "<file>", "Write messages to a file", allowsBlank: true) {
+            $0.invocation.global.errorFile = $1
+        },
         .set("buffer", nil, "Write in large pieces (-N, --no-buffer: at once)") {
             $0.operation.response.isUnbuffered = !$1
         },
@@ -88,10 +93,10 @@ extension CurlOption {
             line.operation.response.writeOut = try line.data(text, stripsLineEnds: true)
         },
         .set("verbose", "v", "Print what is sent and received") { $0.setTrace($1 ? .verbose(1) : .none) },
-        .word("trace", nil, "<file>", "Write what is sent and received to a file, with bytes") {
+        .file("trace", nil, "<file>", "Write what is sent and received to a file, with bytes") {
             $0.setTrace(.hexadecimal($1))
         },
-        .word("trace-ascii", nil, "<file>", "Write what is sent and received to a file") { $0.setTrace(.ascii($1)) },
+        .file("trace-ascii", nil, "<file>", "Write what is sent and received to a file") { $0.setTrace(.ascii($1)) },
         .set("trace-time", nil, "Print the time with -v and --trace") { $0.invocation.global.tracesTime = $1 },
     ]
 }
@@ -109,13 +114,11 @@ extension CurlCommandLine {
 
     /// Adds the URL of `--url`, or those of the file that it names after `@`.
     fileprivate mutating func add(urls text: String) throws(CurlError) {
-        guard text.hasPrefix("@") else { return add(url: text) }
+        guard text.hasPrefix("@") else { return try add(url: text) }
         let bytes = try CurlOptionFile.bytes(String(text.dropFirst()), &consumed)
         for line in bytes.split(separator: 10) {
-            let url = line.filter { $0 != 13 }.trimmingBlanks
-            guard let first = url.first, first != UInt8(ascii: "#") else { continue }
-            add(url: url.text)
-            add(output: .remoteName)
+            guard let first = line.first(where: { !$0.isBlank }), first != UInt8(ascii: "#") else { continue }
+            try add(url: line.text, isFromFile: true)
         }
     }
 }

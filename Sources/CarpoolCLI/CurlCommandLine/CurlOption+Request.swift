@@ -4,7 +4,7 @@ extension CurlOption {
         .word("request", "X", "<method>", "The method") { $0.operation.request.method = $1 },
         .flag("head", "I", "Get the header fields alone") { (line, isOn) throws(CurlError) in
             line.operation.request.isHead = isOn
-            if isOn { try line.select(.head) }
+            try line.select(isOn ? .head : .get)
         },
         .set("get", "G", "Put the data into the URL") { $0.operation.request.isGet = $1 },
         .text("data", "d", "<data>", "Send data by POST") { (line, text) throws(CurlError) in
@@ -32,16 +32,16 @@ extension CurlOption {
             line.operation.request.queries.append(data)
         },
         .text("form", "F", "<name=content>", "Send a field of a form, or a file") { (line, text) throws(CurlError) in
-            try line.add(form: text, isLiteral: false)
+            try line.add(form: CurlFormArgument(text: text, isLiteral: false))
         },
         .text("form-string", nil, "<name=string>", "Send a field of a form; @ has no meaning") {
             (line, text) throws(CurlError) in
-            try line.add(form: text, isLiteral: true)
+            try line.add(form: CurlFormArgument(text: text, isLiteral: true))
         },
         .set("form-escape", nil, "Protect quotes of names in forms with backslashes") {
             $0.operation.request.escapesForms = $1
         },
-        .text("upload-file", "T", "<file>", "Send a file") { $0.add(upload: $1.isEmpty ? "" : $1) },
+        .file("upload-file", "T", "<file>", "Send a file; empty for none", allowsBlank: true) { $0.add(upload: $1) },
         .word("range", "r", "<range>", "Get a range of bytes") { (line, text) throws(CurlError) in
             try line.set(range: text)
         },
@@ -52,9 +52,13 @@ extension CurlOption {
         .text("time-cond", "z", "<time>", "Transfer only what is newer, or with - older, than a time or a file") {
             $0.operation.request.timeCondition = $1
         },
-        .word("etag-save", nil, "<file>", "Save the ETag of the response") { $0.operation.request.etagSave = $1 },
-        .word("etag-compare", nil, "<file>", "Transfer only what has another ETag") {
-            $0.operation.request.etagCompare = $1
+        .file("etag-save", nil, "<file>", "Save the ETag of the response") { (line, text) throws(CurlError) in
+            try line.checkSingleURL()
+            line.operation.request.etagSave = text
+        },
+        .file("etag-compare", nil, "<file>", "Transfer only what has another ETag") { (line, text) throws(CurlError) in
+            try line.checkSingleURL()
+            line.operation.request.etagCompare = text
         },
         .text("expect100-timeout", nil, "<seconds>", "How long to wait for 100 Continue") {
             (line, text) throws(CurlError) in
@@ -148,11 +152,6 @@ extension CurlCommandLine {
         operation.request.data.append(data)
     }
 
-    fileprivate mutating func add(form text: String, isLiteral: Bool) throws(CurlError) {
-        try select(.form)
-        operation.request.form.append(CurlFormArgument(text: text, isLiteral: isLiteral))
-    }
-
     /// A piece of `--data-urlencode`.
     fileprivate func encoded(_ text: String) throws(CurlError) -> CurlRequestOptions.Data {
         guard let mark = text.firstIndex(of: "=") ?? text.firstIndex(of: "@") else {
@@ -175,9 +174,16 @@ extension CurlCommandLine {
         if operation.request.resume != nil {
             throw CurlValueError.badUse("--continue-at is mutually exclusive with --range")
         }
-        guard CurlNumber.whole(text) != nil else { return operation.request.range = text }
-        warnings.append("A specified range MUST include at least one dash (-). Appending one for you")
-        operation.request.range = text + "-"
+        if let first = CurlNumber.whole(text) {
+            warnings.append("A specified range MUST include at least one dash (-). Appending one for you")
+            return operation.request.range = "\(first)-"
+        }
+        if !text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ",") }) {
+            warnings.append(
+                "Invalid character is found in given range. A specified range MUST have only digits in "
+                    + "'start'-'stop'. The server's response to this request is uncertain.")
+        }
+        operation.request.range = text
     }
 
     fileprivate mutating func set(resume text: String) throws(CurlError) {

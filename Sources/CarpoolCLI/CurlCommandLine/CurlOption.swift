@@ -14,6 +14,8 @@ struct CurlOption: Sendable {
         case configuration
         /// A switch, or an option with a text, that changes nothing here.
         case nothing(takesText: Bool)
+        /// The same with a warning: curl has taken its function away.
+        case deprecated(takesText: Bool)
         /// An option that only the real curl has.
         case real(takesText: Bool)
     }
@@ -25,13 +27,23 @@ struct CurlOption: Sendable {
     let argument: String?
     let help: String
     let effect: Effect
+    /// Whether the text names a file, so that one that begins with a dash gets a warning.
+    var isFile = false
 
     /// Whether a text follows.
     var takesText: Bool {
         switch effect {
         case .flag, .action: false
         case .text, .word, .configuration: true
-        case .nothing(let takesText), .real(let takesText): takesText
+        case .nothing(let takesText), .deprecated(let takesText), .real(let takesText): takesText
+        }
+    }
+
+    /// Whether `--no-NAME` turns it off.
+    var isReversible: Bool {
+        switch effect {
+        case .flag, .nothing(takesText: false), .deprecated(takesText: false), .real(takesText: false): true
+        default: false
         }
     }
 
@@ -73,5 +85,15 @@ struct CurlOption: Sendable {
         _ change: @escaping @Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void
     ) -> CurlOption {
         CurlOption(name: name, letter: letter, argument: argument, help: help, effect: .word(change))
+    }
+
+    /// An option with the name of a file.
+    static func file(
+        _ name: String, _ letter: Character? = nil, _ argument: String, _ help: String, allowsBlank: Bool = false,
+        _ change: @escaping @Sendable (inout CurlCommandLine, String) throws(CurlError) -> Void
+    ) -> CurlOption {
+        CurlOption(
+            name: name, letter: letter, argument: argument, help: help,
+            effect: allowsBlank ? .text(change) : .word(change), isFile: true)
     }
 }

@@ -9,17 +9,17 @@ enum CurlOptionFile {
     /// Fails if a file cannot be read, as curl does when it reads the option.
     static func checkReadable(_ path: String) throws(CurlError) {
         guard path != "-", access(path, R_OK) != 0 else { return }
-        var error = CurlValueError.unreadable
-        error.reasons = ["Failed to open \(path)"]
-        throw error
+        throw CurlValueError.unreadable("Failed to open \(path)")
     }
 
-    /// The bytes of a file; what cannot be read again is kept for the real curl.
-    static func bytes(_ path: String, _ consumed: inout [CurlConsumedInput]) throws(CurlError) -> [UInt8] {
+    /// The bytes of a file; what cannot be read again is kept for the real curl. The error of one that cannot be read
+    /// says why if curl does.
+    static func bytes(
+        _ path: String, _ consumed: inout [CurlConsumedInput], saysReason: Bool = false
+    ) throws(CurlError) -> [UInt8] {
         guard let bytes = try? CurlFile.read(path, standardInput: STDIN_FILENO, atMost: maximumBytes) else {
-            var error = CurlValueError.unreadable
-            error.reasons = ["Failed to open \(path)"]
-            throw error
+            let reason = saysReason ? ": \(CurlFile.reason(path))" : ""
+            throw CurlValueError.unreadable("Failed to open \(path)\(reason)")
         }
         if let descriptor = descriptor(of: path) {
             consumed.append(CurlConsumedInput(descriptor: descriptor, bytes: bytes))

@@ -22,38 +22,47 @@ struct CurlVariables {
             warnings.append("Bad variable name length (\(name.utf8.count)), skipping")
             return
         }
-        var value = isImport ? environment[name].map { Array($0.utf8) } : nil
         let range = try CurlVariables.range(&rest)
-        if value == nil {
-            switch rest.first {
-            case UInt8(ascii: "="): value = Array(rest.dropFirst())
-            case UInt8(ascii: "@"):
-                value = try CurlOptionFile.bytes(rest.dropFirst().text, &consumed)
-            case nil where isImport:
-                var error = CurlValueError.expansion
-                error.reasons = ["Variable '\(name)' import fail, not set"]
-                throw error
-            default:
-                warnings.append("Bad --variable syntax, skipping: \(text)")
-                return
-            }
+        // A value of the environment is taken as a whole.
+        if isImport, let value = environment[name] {
+            values[name] = Array(value.utf8)
+            return
         }
-        guard var value else { return }
-        if let range { value = Array(value.dropFirst(range.start).prefix(range.count)) }
-        values[name] = value
+        let value: [UInt8]
+        switch rest.first {
+        case UInt8(ascii: "="): value = Array(rest.dropFirst())
+        case UInt8(ascii: "@"):
+            value = try CurlOptionFile.bytes(rest.dropFirst().text, &consumed, saysReason: true)
+        case nil where isImport: throw CurlVariables.failure("Variable '\(name)' import fail, not set")
+        default:
+            warnings.append("Bad --variable syntax, skipping: \(text)")
+            return
+        }
+        values[name] = range.map { Array(value.dropFirst($0.start).prefix($0.count)) } ?? value
     }
 
-    /// Takes a range of bytes from the text.
+    private static func failure(_ reason: String) -> CurlError {
+        var error = CurlValueError.expansion
+        error.reasons = [reason]
+        return error
+    }
+
+    /// Takes a range of bytes from the text, such as `[2-5]` or `[2-]`.
     private static func range(_ rest: inout ArraySlice<UInt8>) throws(CurlError) -> (start: Int, count: Int)? {
-        guard rest.first == UInt8(ascii: "["), let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-        let parts = rest[(rest.startIndex + 1)..<end].split(
-            separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let start = Int(parts[0].text) else { return nil }
-        rest = rest[(end + 1)...]
-        guard !parts[1].isEmpty else { return (start, .max) }
-        guard let last = Int(parts[1].text) else { return nil }
-        guard last >= start else { throw CurlValueError.variableSyntax }
-        return (start, (last - start).addingReportingOverflow(1).overflow ? .max : last - start + 1)
+        guard rest.first == UInt8(ascii: "["), let digit = rest.dropFirst().first, digit.isDigit else { return nil }
+        rest = rest.dropFirst()
+        guard let start = number(&rest), rest.popFirst() == UInt8(ascii: "-") else {
+            throw CurlValueError.variableSyntax
+        }
+        let last = rest.first == UInt8(ascii: "]") ? .max : number(&rest)
+        guard let last, rest.popFirst() == UInt8(ascii: "]"), last >= start else { throw CurlValueError.variableSyntax }
+        return (start, last - start == .max ? .max : last - start + 1)
+    }
+
+    private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
+        let digits = rest.prefix(while: \.isDigit)
+        rest = rest.dropFirst(digits.count)
+        return Int(digits.text)
     }
 
     /// Replaces `{{name}}` and `{{name:function}}`; a backslash before the braces protects them.
@@ -95,9 +104,7 @@ struct CurlVariables {
         var value = values[name] ?? []
         for function in parts.dropFirst() { value = try CurlVariables.apply(function.text, value) }
         if value.contains(0) {
-            var error = CurlValueError.expansion
-            error.reasons = ["variable contains null byte"]
-            throw error
+            throw CurlVariables.failure("variable contains null byte")
         }
         return value
     }
@@ -120,10 +127,7 @@ struct CurlVariables {
         case "64dec":
             return (try? value.withUnsafeBytes { (bytes) throws(JSONError) in try Base64.decode(bytes) })
                 ?? Array("[64dec-fail]".utf8)
-        default:
-            var error = CurlValueError.expansion
-            error.reasons = ["unknown variable function in ':\(function)'"]
-            throw error
+        default: throw CurlVariables.failure("unknown variable function in ':\(function)'")
         }
     }
 }

@@ -13,9 +13,14 @@ struct CurlOperation: Equatable {
 
         /// `nil` if `-o` or `-T` have no URL yet.
         var url: String?
+        /// Whether the URL is a line of the file of `--url @FILE`: it has no patterns.
+        var isLiteral = false
         /// `nil` if neither `-o` nor `-O` was given for it.
         var output: Output?
-        /// `-T FILE`: a file, a pattern of files, `-` for standard input or `.` for standard input without waiting.
+        /// The output without them: that of `-O` after `--remote-name-all`, and for the URLs of a file.
+        var defaultOutput = Output.standard
+        /// `-T FILE`: a file, a pattern of files, `-` for standard input or `.` for standard input without waiting;
+        /// empty for no upload, which is what `-T ""` says of a URL.
         var upload: String?
     }
 
@@ -25,6 +30,9 @@ struct CurlOperation: Equatable {
     var connection = CurlConnectionOptions()
     var security = CurlSecurityOptions()
     var retry = CurlRetryOptions()
+
+    /// Whether one of the targets has a URL; if one has, the first one does.
+    var hasURL: Bool { targets.first?.url != nil }
 }
 
 /// What is sent.
@@ -49,6 +57,8 @@ struct CurlRequestOptions: Equatable {
         case file(String)
     }
 
+    /// The kind that `-I` or `-F` asks for; that of `-d` and `-T` is known when a transfer begins.
+    var kind: CurlRequestKind?
     /// `-X`
     var method: String?
     /// `-I`

@@ -38,7 +38,7 @@ struct CurlExchange {
     static let defaultConnectMilliseconds = 300_000
     static let maximumMilliseconds = 2_592_000_000
 
-    /// As many as curl runs transfers in parallel, at most.
+    /// More than the 50 transfers that curl runs in parallel by default (`--parallel-max`).
     private static let connectionsPerHost = 64
 
     /// Writes the parameters of `session.create`.

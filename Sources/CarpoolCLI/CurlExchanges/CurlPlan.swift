@@ -5,6 +5,8 @@ struct CurlPlannedTransfer {
     let number: Int
     /// The number of its URL before globbing, from 0.
     let urlNumber: Int
+    /// Whether it is the first one of its operation.
+    let isFirst: Bool
     /// The URL, with the queries of `--url-query` and `-G` and the name of `-T`.
     let url: String
     let output: CurlOperation.Target.Output
@@ -27,16 +29,23 @@ struct CurlPlan {
     private var uploads: CurlGlob.Iterator?
     private var urls: CurlGlob.Iterator?
     private var upload: String?
+    /// The kind of the requests of the present operation.
+    private var kind: CurlRequestKind?
+    private var isFirst = true
+    private var hasWarned = false
+    /// Warnings that ``next()`` has caused.
+    private(set) var warnings: [String] = []
 
     init(_ operations: [CurlPreparedOperation]) { self.operations = operations }
 
     /// The next transfer; `nil` at the end.
     mutating func next() throws(CurlError) -> CurlPlannedTransfer? {
+        warnings = []
         while true {
             if let match = urls?.next() { return try planned(match) }
             if let next = uploads?.next() {
                 upload = next.text
-                urls = try glob(of: target).makeIterator()
+                urls = try urlsOfTarget().makeIterator()
                 continue
             }
             guard try advance() else { return nil }
@@ -47,41 +56,63 @@ struct CurlPlan {
     private mutating func advance() throws(CurlError) -> Bool {
         guard operation < operations.count else { return false }
         target += 1
-        let targets = operations[operation].options.targets
-        guard target < targets.count else {
+        let options = operations[operation].options
+        if target == 0 { try begin(options) }
+        guard target < options.targets.count else {
             (operation, target) = (operation + 1, -1)
             return operation < operations.count
         }
-        guard targets[target].url != nil else { return true }
         urlNumber += 1
+        guard options.targets[target].url != nil else {
+            if !hasWarned { warnings.append("Got more output options than URLs") }
+            hasWarned = true
+            return true
+        }
         upload = nil
-        if let files = targets[target].upload {
-            uploads = try self.glob(files).makeIterator()
+        if let files = options.targets[target].upload, !files.isEmpty {
+            uploads = try glob(files, isLiteral: options.request.hasNoGlobbing).makeIterator()
         } else {
-            urls = try glob(of: target).makeIterator()
+            urls = try urlsOfTarget().makeIterator()
         }
         return true
     }
 
-    private func glob(of target: Int) throws(CurlError) -> CurlGlob {
-        try glob(operations[operation].options.targets[target].url ?? "")
+    /// Begins an operation: it has a URL, and one kind of requests.
+    private mutating func begin(_ options: CurlOperation) throws(CurlError) {
+        guard options.hasURL else { throw CurlError.noURL }
+        kind = options.request.kind
+        isFirst = true
+        guard !options.request.data.isEmpty else { return }
+        try select(options.request.isGet ? options.request.isHead ? .head : .get : .post)
     }
 
-    private func glob(_ text: String) throws(CurlError) -> CurlGlob {
-        operations[operation].options.request.hasNoGlobbing ? CurlGlob(literal: text) : try CurlGlob(text)
+    private mutating func select(_ kind: CurlRequestKind) throws(CurlError) {
+        guard let warning = self.kind.select(kind) else { return }
+        throw CurlError(exitCode: CurlExitCode.failedInitialization, message: warning, form: .warning)
+    }
+
+    private func urlsOfTarget() throws(CurlError) -> CurlGlob {
+        let options = operations[operation].options
+        let target = options.targets[self.target]
+        return try glob(target.url ?? "", isLiteral: options.request.hasNoGlobbing || target.isLiteral)
+    }
+
+    private func glob(_ text: String, isLiteral: Bool) throws(CurlError) -> CurlGlob {
+        isLiteral ? CurlGlob(literal: text) : try CurlGlob(text)
     }
 
     private mutating func planned(_ match: CurlGlob.Match) throws(CurlError) -> CurlPlannedTransfer {
         let operation = operations[self.operation]
         let target = operation.options.targets[self.target]
         var url = match.text
-        if let upload { url = try CurlBody.url(url, upload: upload) }
+        if let upload {
+            try select(.put)
+            url = try CurlBody.url(url, upload: upload)
+        }
         url = try CurlBody.url(url, query: operation.query)
-        defer { number += 1 }
-        let output: CurlOperation.Target.Output =
-            target.output ?? (operation.options.response.usesRemoteNames ? .remoteName : .standard)
+        defer { (number, isFirst) = (number + 1, false) }
         return CurlPlannedTransfer(
-            operation: operation, number: number, urlNumber: urlNumber, url: url, output: output, match: match,
-            upload: upload)
+            operation: operation, number: number, urlNumber: urlNumber, isFirst: isFirst, url: url,
+            output: target.output ?? target.defaultOutput, match: match, upload: upload)
     }
 }

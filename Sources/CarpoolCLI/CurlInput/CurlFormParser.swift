@@ -11,7 +11,6 @@ struct CurlFormParser {
     /// The first failure that counts only if all options are right.
     private var failure: CurlError?
 
-    private static let equals = UInt8(ascii: "=")
     private static let comma = UInt8(ascii: ",")
 
     init(standardInput: Int32) { self.standardInput = standardInput }
@@ -25,31 +24,14 @@ struct CurlFormParser {
 
     /// Adds the part or the parts of one option. Files are looked up and standard input is read now.
     mutating func add(_ argument: CurlFormArgument) throws(CurlError) {
-        let bytes = Array(argument.text.utf8)
-        guard let equals = bytes.firstIndex(of: CurlFormParser.equals) else {
-            throw misused(argument, "Illegally formatted input field")
+        let field = try CurlFormField(argument, openGroups: open.count - 1)
+        switch field.role {
+        case .literal: append(CurlFormPart(name: field.name, content: .bytes(field.content)))
+        case .files: try addFiles(field.name, CurlFormText(field.content))
+        case .value: try addValue(field.name, CurlFormText(field.content))
+        case .opensGroup: try openGroup(field.name, CurlFormText(field.content))
+        case .closesGroup: closeGroup()
         }
-        let name = equals == 0 ? nil : Array(bytes[..<equals])
-        let text = Array(bytes[(equals + 1)...])
-        if argument.isLiteral {
-            append(CurlFormPart(name: name, content: .bytes(text)))
-        } else if text.first == UInt8(ascii: "(") {
-            try openGroup(name, CurlFormText(text))
-        } else if name == nil, text == [UInt8(ascii: ")")] {
-            guard open.count > 1 else { throw misused(argument, "no multipart to terminate") }
-            closeGroup()
-        } else if text.first == UInt8(ascii: "@") {
-            try addFiles(name, CurlFormText(text))
-        } else {
-            try addValue(name, CurlFormText(text))
-        }
-    }
-
-    private func misused(_ argument: CurlFormArgument, _ reason: String) -> CurlError {
-        let option = argument.isLiteral ? "--form-string" : "-F"
-        return CurlError(
-            exitCode: CurlExitCode.failedInitialization, message: "option \(option): is badly used here", form: .usage,
-            warnings: warnings + [reason])
     }
 
     private mutating func append(_ part: CurlFormPart) {

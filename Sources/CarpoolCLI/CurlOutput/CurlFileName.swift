@@ -13,9 +13,9 @@ enum CurlFileName {
         do throws(CurlURLError) {
             parsed = try CurlURL(url, .guessesScheme)
         } catch {
-            throw CurlError(
-                exitCode: error.exitCode, message: "Failed to extract a filename from the URL to use for storage",
-                form: .plain)
+            var failure = CurlError(error.exitCode)
+            failure.reasons = ["Failed to extract a filename from the URL to use for storage"]
+            throw failure
         }
         var path = Array(parsed.pathOrRoot.utf8)[...]
         if path.last == slash || path.last == backslash { path.removeLast() }

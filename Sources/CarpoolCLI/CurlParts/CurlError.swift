@@ -46,6 +46,11 @@ struct CurlError: Error, Equatable {
         self.warnings = warnings
     }
 
+    /// An operation has no URL.
+    static let noURL = CurlError(
+        exitCode: CurlExitCode.failedInitialization, message: "(\(CurlExitCode.failedInitialization)) no URL specified",
+        form: .usage)
+
     /// `-f`: the status is one of an error.
     static func http(_ status: Int) -> CurlError {
         CurlError(exitCode: CurlExitCode.httpError, message: "The requested URL returned error: \(status)")

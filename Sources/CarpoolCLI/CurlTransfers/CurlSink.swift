@@ -16,8 +16,6 @@ final class CurlSink {
     private var writtenBytes: Int64 = 0
     /// Whether bytes are added to the file (`-C`).
     var appends = false
-    /// Warnings that opening the file has caused.
-    private(set) var warnings: [String] = []
     private var scratch: [UInt8] = []
 
     private static let pieceBytes = 1 << 20
@@ -60,6 +58,13 @@ final class CurlSink {
         return CurlFileName.path(name, in: options.directory)
     }
 
+    /// Fails if the pattern of `-o` or the URL (`-O`) gives no name; returns a warning about a URL without a file.
+    func checkName() throws(CurlError) -> [String] {
+        _ = try name()
+        guard transfer.output == .remoteName, try CurlFileName.remote(transfer.url) == nil else { return [] }
+        return [CurlFileName.fallbackWarning]
+    }
+
     /// Opens the file of `-D`; the first transfer of an operation empties it.
     func openHeadFile(isFirst: Bool) throws(CurlError) {
         guard let path = options.headFile, path != "-" else { return }
@@ -67,7 +72,9 @@ final class CurlSink {
         do throws(CurlError) {
             headFile = try CurlOpenOutput(path, isFirst ? .truncate : .append)
         } catch {
-            throw CurlError(exitCode: CurlExitCode.writeError, message: "Failed to open \(path)", form: .plain)
+            var failure = CurlError(CurlExitCode.writeError)
+            failure.reasons = ["Failed to open \(path)"]
+            throw failure
         }
     }
 
@@ -75,9 +82,6 @@ final class CurlSink {
     private func open(for count: Int) throws(CurlError) {
         guard file == nil, let path = try name() else { return }
         if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
-        if transfer.output == .remoteName, disposition == nil, try CurlFileName.remote(transfer.url) == nil {
-            warnings.append(CurlFileName.fallbackWarning)
-        }
         let mode: CurlOutputFile.Mode =
             appends
             ? .append : CurlOutputFile.mode(clobbers: options.clobbers, isDisposition: disposition != nil)

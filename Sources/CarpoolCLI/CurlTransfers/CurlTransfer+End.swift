@@ -53,7 +53,6 @@ extension CurlTransfer {
             error = error ?? late
             if error == late { context.console.print(late) }
         }
-        context.console.warn(sink.warnings)
         exitCode = error?.exitCode ?? 0
         reporter.update { report in
             report.connectionNumber = context.connectionNumber(report.connectionNumber)

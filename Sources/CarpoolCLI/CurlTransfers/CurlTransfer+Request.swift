@@ -12,7 +12,7 @@ extension CurlTransfer {
             try sink.openHeadFile(isFirst: context.headFiles.insert(path).inserted)
         }
         context.console.warn(context.cookies.read(operation))
-        if plan.url.utf8.hasPrefixIgnoringCase("https") { try plan.operation.settings.check() }
+        context.console.warn(try sink.checkName())
         offset = try resumeOffset()
         if let path = request.etagSave, context.headFiles.insert(path).inserted {
             _ = try? CurlOpenOutput(path, .append)

@@ -46,6 +46,8 @@ final class CurlTransfer {
     var hasBodyEnded = false
     /// curl's exit code; `nil` until the end.
     var exitCode: Int32?
+    /// Whether a failure ends the command line: that of a file which is opened before the first request.
+    private(set) var isFatal = true
 
     init(_ plan: CurlPlannedTransfer, _ context: CurlContext) {
         self.plan = plan
@@ -80,6 +82,8 @@ final class CurlTransfer {
         began = .read()
         do throws(CurlError) {
             try openFiles()
+            isFatal = false
+            if plan.url.utf8.hasPrefixIgnoringCase("https") { try plan.operation.settings.check() }
             try beginAttempt()
         } catch {
             end(error)

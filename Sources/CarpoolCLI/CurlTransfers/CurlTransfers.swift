@@ -10,6 +10,8 @@ final class CurlTransfers {
     /// The next transfers, whose first requests were sent already.
     private var ahead: [CurlTransfer] = []
     private var hasMore = true
+    /// The next transfer, which has to wait (`--rate`).
+    private var planned: CurlPlannedTransfer?
     private var result: Int32 = 0
     private var nextStart: MonotonicTime?
 
@@ -45,15 +47,19 @@ final class CurlTransfers {
 
     private func startTransfers() {
         while hasMore, running.count < maximum {
-            if let nextStart, nextStart > MonotonicTime.read() { return }
             guard ahead.isEmpty else {
                 start(ahead.removeFirst())
                 continue
             }
             do throws(CurlError) {
-                guard let next = try plan.next() else { return hasMore = false }
+                if planned == nil { planned = try plan.next() }
+                context.console.warn(plan.warnings)
+                guard let next = planned else { return hasMore = false }
+                if let nextStart, nextStart > MonotonicTime.read() { return }
+                planned = nil
                 start(CurlTransfer(next, context))
             } catch {
+                context.console.warn(plan.warnings)
                 context.console.print(error)
                 result = error.exitCode
                 hasMore = false
@@ -70,7 +76,7 @@ final class CurlTransfers {
         else { return }
         while ahead.count < CurlLookAhead.maximum {
             var rest = plan
-            guard let next = try? rest.next(), CurlLookAhead.suits(next) else { return }
+            guard let next = try? rest.next(), rest.warnings.isEmpty, CurlLookAhead.suits(next) else { return }
             let transfer = CurlTransfer(next, context)
             guard let call = transfer.prepare(after: last) else { return }
             plan = rest
@@ -80,7 +86,7 @@ final class CurlTransfers {
     }
 
     private func start(_ transfer: CurlTransfer) {
-        if let milliseconds = context.global.rateMilliseconds {
+        if let milliseconds = context.global.rateMilliseconds, !context.global.isParallel {
             nextStart = MonotonicTime.read().advanced(milliseconds: milliseconds)
         }
         running.append(transfer)
@@ -93,7 +99,7 @@ final class CurlTransfers {
             guard let code = transfer.exitCode else { continue }
             // One after the other, the last one decides.
             if code != 0 || !context.global.isParallel { result = code }
-            if code != 0, context.global.failsEarly {
+            if code != 0, transfer.isFatal || context.global.failsEarly {
                 hasMore = false
                 running = []
                 return

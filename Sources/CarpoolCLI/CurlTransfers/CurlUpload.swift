@@ -27,8 +27,8 @@ struct CurlUpload {
     /// Opens the body of a transfer. An upload begins at an offset (`-C`).
     init(_ transfer: CurlPlannedTransfer, offset: Int64, standardInput: Int32 = STDIN_FILENO) throws(CurlError) {
         let request = transfer.operation.options.request
-        warnings = []
         if let path = transfer.upload {
+            warnings = []
             file = path == "-" || path == "." ? nil : try CurlOpenFile(path)
             let fd = file?.descriptor.raw ?? standardInput
             source = CurlUpload.upload(fd, offset)
@@ -46,12 +46,15 @@ struct CurlUpload {
                 request.form, escapes: request.escapesForms, headerLines: transfer.operation.lines,
                 standardInput: standardInput)
             source = .form(form)
+            warnings = transfer.isFirst ? form.warnings : []
             header = .form(form.length, contentType: form.contentType)
         } else if let data = transfer.operation.data {
             source = .bytes(data)
+            warnings = []
             header = .data(Int64(data.count))
         } else {
             source = .none
+            warnings = []
             header = .none
         }
     }

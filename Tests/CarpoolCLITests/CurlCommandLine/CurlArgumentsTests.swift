@@ -1,52 +1,39 @@
-import CarpoolSystem
 import Testing
 
 @testable import CarpoolCLI
 
 /// The expectations are what curl 8.14.1 does.
 struct CurlArgumentsTests {
-    private static func read(_ words: [String], _ variables: [String: String] = [:]) throws -> CurlCommandLine {
-        var line = CurlCommandLine(Environment(variables))
-        try CurlArguments.read(words, into: &line)
-        return line
-    }
-
-    private static func failure(_ words: [String]) -> CurlError? {
-        var line = CurlCommandLine(Environment([:]))
-        do throws(CurlError) { try CurlArguments.read(words, into: &line) } catch { return error }
-        return nil
-    }
-
     @Test(
         "Letters are combined, and the last one takes the rest or the next word",
         arguments: [["-sSo", "f", "u"], ["-sSof", "u"], ["-s", "-S", "-o", "f", "u"], ["u", "-sSof"]])
     func letters(_ words: [String]) throws {
-        let line = try Self.read(words)
+        let line = try CurlLine.read(words)
         #expect(line.invocation.global.isSilent && line.invocation.global.showsErrors)
         let target = CurlOperation.Target(url: "u", output: .file("f"))
         #expect(line.invocation.operations.map(\.targets) == [[target]])
     }
 
     @Test func outputsGoToTheURLsInOrder() throws {
-        let targets = try Self.read(["-o", "1", "a", "b", "-o", "2", "-O", "c"]).invocation.operations[0].targets
+        let targets = try CurlLine.read(["-o", "1", "a", "b", "-o", "2", "-O", "c"]).invocation.operations[0].targets
         #expect(targets.map(\.url) == ["a", "b", "c"])
         #expect(targets.map(\.output) == [.file("1"), .file("2"), .remoteName])
     }
 
     @Test func nextBeginsWithoutTheOptionsBefore() throws {
-        let operations = try Self.read(["-X", "PUT", "a", "--next", "-I", "b", "-:", "c"]).invocation.operations
+        let operations = try CurlLine.read(["-X", "PUT", "a", "--next", "-I", "b", "-:", "c"]).invocation.operations
         #expect(operations.map(\.request.method) == ["PUT", nil, nil])
         #expect(operations.map(\.request.isHead) == [false, true, false])
     }
 
     @Test func everythingAfterTwoDashesIsAURL() throws {
-        let line = try Self.read(["-s", "--", "-x", "--silent"])
+        let line = try CurlLine.read(["-s", "--", "-x", "--silent"])
         #expect(line.invocation.operations[0].targets.map(\.url) == ["-x", "--silent"])
     }
 
     @Test func theLastSwitchCounts() throws {
-        #expect(try !Self.read(["--silent", "--no-silent", "u"]).invocation.global.isSilent)
-        #expect(try Self.read(["--no-location", "-L", "u"]).invocation.operations[0].response.followsRedirects)
+        #expect(try !CurlLine.read(["--silent", "--no-silent", "u"]).invocation.global.isSilent)
+        #expect(try CurlLine.read(["--no-location", "-L", "u"]).invocation.operations[0].response.followsRedirects)
     }
 
     @Test(
@@ -69,9 +56,21 @@ struct CurlArgumentsTests {
             (["-C", "", "u"], "option -C: expected a proper numerical parameter"),
             ([""], "option : blank argument where content is expected"),
             (["-s"], "(2) no URL specified"),
+            (["--no-ipv4", "u"], "option --no-ipv4: the given option cannot be reversed with a --no- prefix"),
+            (["--no-next", "u"], "option --no-next: the given option cannot be reversed with a --no- prefix"),
+            (["-", "u"], "option -: is unknown"),
+            (["--keepalive-time", "x", "u"], "option --keepalive-time: expected a proper numerical parameter"),
+            (["--keepalive-cnt", "-1", "u"], "option --keepalive-cnt: expected a positive numerical parameter"),
+            (
+                ["--happy-eyeballs-timeout-ms", "", "u"],
+                "option --happy-eyeballs-timeout-ms: expected a proper numerical parameter"
+            ),
+            (["--socks5", "", "u"], "option --socks5: blank argument where content is expected"),
+            (["--oauth2-bearer", "", "u"], "option --oauth2-bearer: blank argument where content is expected"),
+            (["-JC-", "-O", "u"], "--continue-at and --remote-header-name cannot be combined"),
         ])
     func errors(_ words: [String], _ message: String) {
-        let failure = Self.failure(words)
+        let failure = CurlLine.failure(words)
         #expect(failure?.message == message)
         #expect(failure?.exitCode == 2)
         #expect(failure?.form == .usage)
@@ -85,17 +84,91 @@ struct CurlArgumentsTests {
             (["-r", "1-2", "-C", "5", "u"], "--continue-at is mutually exclusive with --range"),
             (["--no-clobber", "-C", "5", "u"], "--continue-at is mutually exclusive with --no-clobber"),
             (["--next", "u"], "missing URL before --next"),
+            (["--etag-save", "e", "u", "v"], "The etag options only work on a single URL"),
+            (["u", "v", "--etag-compare", "e"], "The etag options only work on a single URL"),
         ])
     func exclusions(_ words: [String], _ reason: String) {
-        #expect(Self.failure(words)?.reasons == [reason])
+        #expect(CurlLine.failure(words)?.reasons == [reason])
     }
 
     @Test(
         "One kind of request",
-        arguments: [["-d", "a", "-I", "u"], ["-F", "a=b", "-d", "a", "u"], ["-d", "a", "-T", "f", "u"]])
-    func kinds(_ words: [String]) {
-        let failure = Self.failure(words)
-        #expect(failure?.message.hasPrefix("You can only select one HTTP request method!") == true)
+        arguments: [
+            (["-I", "-F", "a=b", "u"], "-F", "multipart formpost (-F, --form) and HEAD (-I, --head)"),
+            (["-F", "a=b", "--head", "u"], "--head", "HEAD (-I, --head) and multipart formpost (-F, --form)"),
+            (["--form", "a=b", "--no-head", "u"], "--no-head", "GET (-G, --get) and multipart formpost (-F, --form)"),
+        ])
+    func kinds(_ words: [String], _ option: String, _ kinds: String) {
+        let failure = CurlLine.failure(words)
+        #expect(failure?.message == "option \(option): is badly used here")
+        let warning = "You can only select one HTTP request method! You asked for both \(kinds)."
+        #expect(failure?.warnings == [warning])
+    }
+
+    @Test(
+        "A text of -F that is no field is an error of its option",
+        arguments: [
+            (["-Fa", "--bogus"], "-Fa", "Illegally formatted input field"),
+            (["--form", "a"], "--form", "Illegally formatted input field"),
+            (["--form-string", "a"], "--form-string", "Illegally formatted input field"),
+            (["-F", "=)"], "-F", "no multipart to terminate"),
+            (["-F", "=(", "-F", "=)", "-F", "=)"], "-F", "no multipart to terminate"),
+            (["-F", "=(", "u", "--next", "-F", "=)"], "-F", "no multipart to terminate"),
+        ])
+    func fields(_ words: [String], _ option: String, _ warning: String) {
+        let failure = CurlLine.failure(words + ["u"])
+        #expect(failure?.message == "option \(option): is badly used here")
+        #expect(failure?.warnings == [warning])
+    }
+
+    @Test func theURLsOfAFileHaveNoPatternsAndAreSaved() throws {
+        let folder = try TemporaryFolder(["u": Array("http://h/[1-2]\n\t#c\n \n h \r\n".utf8)])
+        let targets = try CurlLine.read(["--url", "@\(folder.path)/u", "-o", "f"]).invocation.operations[0].targets
+        #expect(targets.map(\.url) == ["http://h/[1-2]", " h \r"])
+        #expect(targets.map(\.isLiteral) == [true, true])
+        #expect(targets.map(\.output) == [.file("f"), nil])
+        #expect(targets.map(\.defaultOutput) == [.remoteName, .remoteName])
+    }
+
+    @Test func remoteNamesAreForTheURLsAfterTheOption() throws {
+        let words = [
+            "a", "--remote-name-all", "b", "--no-remote-name", "--no-remote-name-all", "c", "--no-remote-name",
+        ]
+        let targets = try CurlLine.read(words).invocation.operations[0].targets
+        #expect(targets.map(\.url) == ["a", "b", "c"])
+        #expect(targets.map(\.output) == [.standard, nil, nil])
+        #expect(targets.map(\.defaultOutput) == [.standard, .remoteName, .standard])
+    }
+
+    @Test func theLastGroupMayHaveNoURL() throws {
+        #expect(try CurlLine.read(["u", "--next"]).invocation.operations.map(\.hasURL) == [true, false])
+        #expect(try CurlLine.read(["u", "-:", "-o", "f"]).invocation.operations.map(\.hasURL) == [true, false])
+    }
+
+    @Test(
+        "Warnings",
+        arguments: [
+            (["-o", "-x"], "The filename argument '-x' looks like a flag."),
+            (["-T", "--x"], "The filename argument '--x' looks like a flag."),
+            (["--stderr", "-e"], "The filename argument '-e' looks like a flag."),
+            (
+                ["-A", "\u{201C}x\u{201D}"],
+                "The argument '\u{201C}x\u{201D}' starts with a Unicode quote where maybe an ASCII \" was intended?"
+            ),
+            (["--metalink"], "--metalink is deprecated and has no function anymore"),
+            (["--random-file", "f"], "--random-file is deprecated and has no function anymore"),
+            (["-3"], "--sslv3 is deprecated and has no function anymore"),
+            (["-r", "7"], "A specified range MUST include at least one dash (-). Appending one for you"),
+        ])
+    func warnings(_ words: [String], _ warning: String) throws {
+        #expect(try CurlLine.read(words + ["u"]).warnings == [warning])
+    }
+
+    @Test(
+        "Texts without a warning",
+        arguments: [["-o", "-"], ["-A", "-x"], ["-r", "1-2,5-"], ["-T", ""], ["--keepalive-time", "5"]])
+    func noWarnings(_ words: [String]) throws {
+        #expect(try CurlLine.read(words + ["u"]).warnings == [])
     }
 
     @Test(
@@ -107,7 +180,7 @@ struct CurlArgumentsTests {
             (["-p", "--proxy-header", "A: b", "h"], "--proxy-header"),
         ])
     func fallbacks(_ words: [String], _ reason: String) throws {
-        #expect(CurlDecision.of(try Self.read(words)) == .real(reason: reason))
+        #expect(CurlDecision.of(try CurlLine.read(words)) == .real(reason: reason))
     }
 
     @Test(
@@ -117,74 +190,7 @@ struct CurlArgumentsTests {
             ["--no-raw", "h"], ["-H", "Host: x", "h"], ["file.h"],
         ])
     func runs(_ words: [String]) throws {
-        let line = try Self.read(words)
+        let line = try CurlLine.read(words)
         #expect(CurlDecision.of(line) == .run(line.invocation))
-    }
-
-    // MARK: Variables
-
-    @Test(
-        "Variables and their functions",
-        arguments: [
-            ("A=b c", "{{A}}", "b c"), ("A= b ", "{{A:trim}}", "b"), ("A=b/c", "{{A:url}}", "b%2Fc"),
-            ("A=\"\t", "{{A:json}}", "\\\"\\t"), ("A=b", "{{A:b64}}", "Yg=="), ("A=Yg==", "{{A:64dec}}", "b"),
-            ("A=!", "{{A:64dec}}", "[64dec-fail]"), ("A= b ", "{{A:trim:b64:url}}", "Yg%3D%3D"),
-            ("A=b", "\\{{A}}", "{{A}}"), ("A=b", "x{{A}}{{B}}y", "xby"), ("A=b", "{{ A}}", "{{ A}}"),
-            ("A[1-2]=abcd", "{{A}}", "bc"), ("A[2-]=abcd", "{{A}}", "cd"), ("A[2-2]=abcd", "{{A}}", "c"),
-            ("A[9-12]=abcd", "{{A}}", ""), ("A[1-9223372036854775807]=abcd", "{{A}}", "bcd"), ("%V", "{{V}}", "value"),
-            ("%W=preset", "{{W}}", "preset"), ("%V=preset", "{{V}}", "value"), ("A=b", "{{A", "{{A"),
-        ])
-    func variables(_ variable: String, _ text: String, _ expected: String) throws {
-        let line = try Self.read(["--variable", variable, "--expand-user", text, "u"], ["V": "value"])
-        #expect(line.invocation.operations[0].security.user == expected)
-    }
-
-    @Test(
-        "Errors of variables",
-        arguments: [
-            ("A[2-1]=abcd", "option --variable: syntax error in --variable argument"),
-            ("%NONE", "option --variable: variable expansion failure"),
-            ("A=b", "option --expand-user: variable expansion failure"),
-        ])
-    func variableErrors(_ variable: String, _ message: String) {
-        let failure = Self.failure(["--variable", variable, "--expand-user", "{{A:bogus}}", "u"])
-        #expect(failure?.message == message)
-    }
-
-    // MARK: Configuration files
-
-    @Test(
-        "Rows of a configuration file",
-        arguments: [
-            "url=u\nuser = a:b", "url: u\nuser:a:b", "--url u\n--user a:b", "url \"u\"\nuser \"a:b\"",
-            " url\tu \r\n-u a:b # x\r\n",
-            "# c\n\n  # d\nurl = u\n-ua:b", "url=u\nuser=\"a\\:b\"", "-su a:b\nurl=u",
-        ])
-    func rows(_ text: String) throws {
-        let folder = try TemporaryFolder(["k": Array(text.utf8)])
-        let line = try Self.read(["-K", "\(folder.path)/k"])
-        #expect(line.invocation.operations[0].targets.map(\.url) == ["u"])
-        #expect(line.invocation.operations[0].security.user == "a:b")
-        #expect(line.warnings == [])
-    }
-
-    @Test func anEscapeInQuotesIsACharacter() throws {
-        let folder = try TemporaryFolder(["k": Array(#"user = "a\tb\n\"\\:c" "#.utf8)])
-        #expect(
-            try Self.read(["-K", "\(folder.path)/k", "u"]).invocation.operations[0].security.user == "a\tb\n\"\\:c")
-    }
-
-    @Test func theFileOfTheUserIsReadUnlessQComesFirst() throws {
-        let folder = try TemporaryFolder([".curlrc": Array("silent".utf8)])
-        #expect(try Self.read(["u"], ["HOME": folder.path]).invocation.global.isSilent)
-        for first in ["-q", "--disable", "-qS"] {
-            #expect(try !Self.read([first, "u"], ["HOME": folder.path]).invocation.global.isSilent)
-        }
-    }
-
-    @Test func aFileThatNamesItselfIsRefused() throws {
-        let folder = try TemporaryFolder()
-        try folder.write("k", Array("config=\(folder.path)/k".utf8))
-        #expect(Self.failure(["-K", "\(folder.path)/k", "u"])?.exitCode == 26)
     }
 }

@@ -31,6 +31,7 @@ struct CurlNumberTests {
         "--retry-delay and --retry-max-time are whole seconds",
         arguments: [
             ("0", "0"), ("2", "2000"), ("-0", "0"), ("99999999999", "2147483000"), ("1.5", bad), ("1x", bad),
+            ("9223372036854775", "2147483000"), ("9223372036854776", large),
             ("-1", negative), ("-0.5", bad), ("", bad), ("99999999999999999999999", bad),
         ])
     func seconds(_ text: String, _ expected: String) {
@@ -70,10 +71,13 @@ struct CurlNumberTests {
     @Test(
         "--rate",
         arguments: [
-            ("2/s", "500"), ("1", "1000"), ("1/5m", "300000"), ("3/d", "28800000"), ("0", "is badly used here"),
-            ("-0/s", "is badly used here"), ("2/0s", large), ("1000/s", "1"), ("1001/s", large), ("1001", "0"),
-            ("60001/m", large), ("-1", negative), ("x", bad),
-            ("2/x", "is badly used here"),
+            ("2/s", "500"), ("1", "3600000"), ("1/5m", "300000"), ("3/d", "28800000"), ("0", "is badly used here"),
+            ("-0/s", "is badly used here"), ("2/0s", large), ("1000/s", "1"), ("1001/s", large), ("1001", "3596"),
+            ("3600000", "1"), ("3600001", large), ("60001/m", large), ("-1", negative), ("x", bad), ("/s", bad),
+            ("2/x", "is badly used here"), ("2/", "is badly used here"), ("2/1", "is badly used here"),
+            ("1/s:", "1000"), ("2/9999999999d", "431999999956800000"), ("2/999999999999999d", large),
+            ("1/99999999999999999999s", "is badly used here"), ("12345678901234567890123456", large),
+            ("1234567890123456789012345", bad),
         ])
     func rate(_ text: String, _ expected: String) {
         #expect(Self.outcome { () throws(CurlError) in try CurlNumber.rate(text) } == expected)

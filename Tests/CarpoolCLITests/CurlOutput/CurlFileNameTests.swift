@@ -22,7 +22,8 @@ struct CurlFileNameTests {
     @Test func aTextThatIsNoURLHasNoName() throws {
         let error = try #require(throws: CurlError.self) { _ = try CurlFileName.remote("http://h h/x") }
         #expect(error.exitCode == 3)
-        #expect(error.line == "curl: Failed to extract a filename from the URL to use for storage")
+        #expect(error.line == "curl: (3) URL using bad/illegal format or missing URL")
+        #expect(error.reasons == ["Failed to extract a filename from the URL to use for storage"])
     }
 
     static let fields: [(String, String?)] = [
