@@ -73,11 +73,11 @@ extension CurlOption {
             $0.operation.security.schemes = ["basic", "digest"]
         },
         .word("oauth2-bearer", nil, "<token>", "Send a bearer token") { $0.operation.security.bearer = $1 },
-        .set("netrc", "n", "Read users from ~/.netrc") { $0.operation.security.netrc = $1 ? .required : .none },
+        .set("netrc", "n", "Read users from ~/.netrc") { $0.operation.security.readsNetrc = $1 },
         .set("netrc-optional", nil, "Read users from ~/.netrc, if it has any") {
-            $0.operation.security.netrc = $1 ? .optional : .none
+            $0.operation.security.hasOptionalNetrc = $1
         },
-        .file("netrc-file", nil, "<file>", "Read users from a file") { $0.operation.security.netrc = .file($1) },
+        .file("netrc-file", nil, "<file>", "Read users from a file") { $0.operation.security.netrcFile = $1 },
     ]
 
     static let security: [CurlOption] = [

@@ -243,17 +243,26 @@ struct CurlSecurityOptions: Equatable {
     var schemes: [String] = []
     /// `--oauth2-bearer`
     var bearer: String?
-    var netrc = LoginFile.none
+    /// `-n`
+    var readsNetrc = false
+    /// `--netrc-optional`
+    var hasOptionalNetrc = false
+    /// `--netrc-file`
+    var netrcFile: String?
 
-    /// The `.netrc` file that is read.
+    /// Whether a `.netrc` file is read, and which users go first.
     enum LoginFile: Equatable {
         case none
-        /// `-n`
+        /// The users of the file.
         case required
-        /// `--netrc-optional`
+        /// Those of URLs.
         case optional
-        /// `--netrc-file`
-        case file(String)
+    }
+
+    /// What the options about `.netrc` files mean together.
+    var netrc: LoginFile {
+        if hasOptionalNetrc { return .optional }
+        return readsNetrc || netrcFile != nil ? .required : .none
     }
 }
 

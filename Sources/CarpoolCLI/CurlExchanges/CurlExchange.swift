@@ -133,7 +133,7 @@ struct CurlExchange {
     /// Writes the credential of schemes that answer a challenge; that of Basic is a field.
     private func writeCredential(to writer: inout JSONWriter) {
         let schemes = operation.options.security.schemes
-        guard !schemes.isEmpty, schemes != ["basic"], let user = hop.login.user, hop.isTrusted else { return }
+        guard !schemes.isEmpty, schemes != ["basic"], let user = hop.login.user, hop.sendsLogin else { return }
         writer.key("credential")
         writer.beginObject()
         writer.member("username", user)

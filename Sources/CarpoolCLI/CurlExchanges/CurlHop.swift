@@ -10,6 +10,9 @@ struct CurlHop {
     /// How many redirects were followed before it.
     var redirects = 0
 
+    /// Whether the host may know the login: it is a trusted one, or a `.netrc` file has the login for it.
+    var sendsLogin: Bool { isTrusted || login.fileHost == url.hostName }
+
     /// The first request of a transfer.
     init(_ transfer: CurlPlannedTransfer) throws(CurlError) {
         let options = transfer.operation.options
@@ -41,7 +44,7 @@ struct CurlHop {
         hop.url = next.url
         hop.method = next.method
         hop.body = next.body
-        hop.login = logins.complete(next.login, at: next.url)
+        hop.login = logins.complete(next.login, at: next.url, after: url)
         hop.referer = next.referer ?? referer
         hop.isTrusted = next.isTrusted
         hop.isFirstHost = next.isFirstHost

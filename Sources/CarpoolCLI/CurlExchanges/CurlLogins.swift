@@ -16,9 +16,8 @@ struct CurlLogins {
     /// Reads the `.netrc` file, if the options ask for one.
     init(_ security: CurlSecurityOptions, _ environment: Environment) {
         option = security.user
-        isRequired = security.netrc != .none && security.netrc != .optional
-        var path = environment["HOME"].map { "\($0)/.netrc" }
-        if case .file(let name) = security.netrc { path = name }
+        isRequired = security.netrc == .required
+        let path = security.netrcFile ?? environment["HOME"].map { "\($0)/.netrc" }
         do throws(CurlError) {
             netrc = security.netrc == .none ? nil : try CurlLogins.read(path, isRequired: isRequired)
             failure = nil
@@ -49,11 +48,14 @@ struct CurlLogins {
         return complete(login, at: url)
     }
 
-    /// A login after a redirect, with what the file has for the host.
-    func complete(_ login: CurlLogin, at url: CurlURL) -> CurlLogin {
-        guard let netrc, option == nil, isRequired || login.user == nil || login.password == nil,
-            let found = netrc.login(at: url.hostName, user: login.user.flatMap { $0.isEmpty ? nil : $0 })
+    /// The login for a request after a redirect. A user whom the URL before had is none of another host.
+    func complete(_ login: CurlLogin, at url: CurlURL, after previous: CurlURL? = nil) -> CurlLogin {
+        guard let netrc, option == nil else { return login }
+        let isOfHost = url.user != nil || previous.map { url.host.utf8.equalsIgnoringCase($0.host.utf8) } ?? true
+        let user = isOfHost ? login.user : nil
+        guard isRequired || user == nil || login.password == nil,
+            let found = netrc.login(at: url.hostName, user: user.flatMap { $0.isEmpty ? nil : $0 })
         else { return login }
-        return CurlLogin(option: "\(found.user):\(found.password)")
+        return CurlLogin(user: found.user, password: found.password, fileHost: url.hostName)
     }
 }

@@ -26,7 +26,7 @@ struct CurlHeaderContext: Equatable {
     /// The lines of `--proxy-header` for a proxy that is not a tunnel.
     var proxyLines: [String] = []
     var body = Body.none
-    /// The value of Authorization for the origin, if it is sent at once.
+    /// The value of Authorization for the origin, if it is sent at once and may go to this host.
     var authorization: String?
     /// The value of Proxy-Authorization for a proxy that is not a tunnel.
     var proxyAuthorization: String?

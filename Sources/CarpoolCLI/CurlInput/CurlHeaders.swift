@@ -17,7 +17,7 @@ struct CurlHeaders: Equatable {
         let lines = context.lines
         addHost(context)
         add("Proxy-Authorization", context.proxyAuthorization)
-        if context.isTrusted { add("Authorization", context.authorization, unless: lines) }
+        add("Authorization", context.authorization, unless: lines)
         addRange(request, context)
         add("User-Agent", CurlHeaders.userAgent(request), unless: lines)
         add("Accept", "*/*", unless: lines)

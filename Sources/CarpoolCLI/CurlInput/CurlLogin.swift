@@ -6,6 +6,8 @@ struct CurlLogin: Equatable {
     private(set) var password: String?
     /// Whether they are those of `-u`.
     private var isOption = false
+    /// The host for which a `.netrc` file has them; `nil` for those of `-u` and of URLs.
+    private(set) var fileHost: String?
 
     /// No user, or the text of `-u`: `user:password`.
     init(option: String? = nil) {
@@ -14,6 +16,13 @@ struct CurlLogin: Equatable {
         user = String(option[..<(colon ?? option.endIndex)])
         password = colon.map { String(option[option.utf8.index(after: $0)...]) }
         isOption = true
+    }
+
+    /// The user and the password that a `.netrc` file has for a host.
+    init(user: String, password: String, fileHost: String) {
+        self.user = user
+        self.password = password
+        self.fileHost = fileHost
     }
 
     /// The value of Authorization in the Basic scheme; `nil` without a user.
@@ -29,11 +38,11 @@ struct CurlLogin: Equatable {
         if isOption, password != nil { return }
         if let text = url.password {
             password = try CurlLogin.decode(text)
-            isOption = false
+            (isOption, fileHost) = (false, nil)
         }
         if let text = url.user {
             user = try CurlLogin.decode(text)
-            isOption = false
+            (isOption, fileHost) = (false, nil)
         }
     }
 
@@ -41,6 +50,7 @@ struct CurlLogin: Equatable {
     mutating func clear() {
         user = nil
         password = nil
+        fileHost = nil
     }
 
     /// A URL with them, as relative redirects keep them in curl.

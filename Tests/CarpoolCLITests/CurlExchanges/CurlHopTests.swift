@@ -114,7 +114,7 @@ struct CurlHopTests {
 
     @Test func trustComesBackWithTheOrigin() throws {
         let hops = try Self.hops(["-L", "-u", "u:p", "http://h/"], [(302, "http://other/"), (302, "http://h/")])
-        #expect(hops.map(\.isTrusted) == [true, false, true])
+        #expect(hops.map(\.sendsLogin) == [true, false, true])
         #expect(hops.map(\.login.basic) == ["Basic dTpw", "Basic dTpw", "Basic dTpw"])
     }
 
@@ -128,6 +128,15 @@ struct CurlHopTests {
     @Test func aLocationMayHaveALogin() throws {
         let hops = try Self.hops(["-L", "http://h/"], [(302, "http://us:pw@h/b"), (302, "/c")])
         #expect(hops.map(\.login.basic) == [nil, "Basic dXM6cHc=", "Basic dXM6cHc="])
+    }
+
+    @Test func loginsOfANetrcFileAreThoseOfTheHost() throws {
+        let folder = try TemporaryFolder(["n": Array("machine h login a password b\nmachine o login c password d".utf8)]
+        )
+        let hops = try Self.hops(
+            ["-L", "--netrc-file", "\(folder.path)/n", "http://h/"], [(302, "http://o/"), (302, "http://x/")])
+        #expect(hops.map(\.login.basic) == ["Basic YTpi", "Basic Yzpk", "Basic Yzpk"])
+        #expect(hops.map(\.sendsLogin) == [true, true, false])
     }
 
     @Test func referers() throws {

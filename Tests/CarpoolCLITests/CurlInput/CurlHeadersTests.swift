@@ -44,7 +44,6 @@ struct CurlHeadersTests {
         var lines = try CurlHeaders(request, context).fields.map(\.line)
         #expect(lines == ["Host: custom", "User-Agent: curl/8.14.1", "Accept: */*", "X: y"])
         context.lines = ["X: y"]
-        context.authorization = "Basic YTpi"
         context.isFirstHost = false
         lines = try CurlHeaders(request, context).fields.map(\.line)
         #expect(lines == ["User-Agent: curl/8.14.1", "Accept: */*", "Cookie: c=1", "X: y"])
