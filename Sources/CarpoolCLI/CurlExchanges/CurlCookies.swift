@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// The cookies of a command, which all of its transfers share. They are kept if `-b` names a file or `-c` is given.
+/// The cookies of a command, which all of its transfers share whose operation has `-b` with a file or `-c`.
 final class CurlCookies {
     /// The cookies of one exchange.
     struct Jar {
@@ -14,7 +14,6 @@ final class CurlCookies {
 
     /// The lines of a cookie file, in the order in which the cookies were made.
     private var lines: [String] = []
-    private(set) var isActive = false
     private var files: Set<String> = []
 
     /// The maximum of all cookies together, as in the daemon.
@@ -24,7 +23,6 @@ final class CurlCookies {
     func read(_ operation: CurlOperation) -> [String] {
         var warnings: [String] = []
         let named = operation.request.cookies.filter { !$0.contains("=") }
-        if !named.isEmpty || operation.request.cookieJar != nil { isActive = true }
         for file in named where !file.isEmpty && files.insert(file).inserted {
             guard let bytes = try? CurlFile.read(file, standardInput: 0, atMost: CurlCookies.maximumBytes) else {
                 continue
@@ -66,9 +64,9 @@ final class CurlCookies {
         return key.count == 3 ? (key[0].utf8.count, key[2].utf8.count) : (0, 0)
     }
 
-    /// The cookies for an exchange; `nil` if none are kept. The newest come first, as curl sends them.
+    /// The cookies for an exchange; `nil` if its operation keeps none. The newest come first, as curl sends them.
     func jar(_ request: CurlRequestOptions) -> Jar? {
-        guard isActive else { return nil }
+        guard request.cookieJar != nil || request.cookies.contains(where: { !$0.contains("=") }) else { return nil }
         // Longer domains and names first, and of equal ones the newest.
         let order = lines.indices.sorted { one, other in
             let (left, right) = (CurlCookies.lengths(lines[one]), CurlCookies.lengths(lines[other]))
@@ -85,17 +83,23 @@ final class CurlCookies {
         let sent = Set(jar.pairs.map { "\($0.name)\t\($0.value)" })
         var found = exported.split(separator: "\n").filter(CurlCookies.isCookie).map(String.init)
         let known = Set(lines)
-        // The strings of -b are sent, and not kept.
+        // The strings of -b are sent, and not kept: a cookie in whose place one was sent stays as it was.
+        var replaced: Set<[Substring]> = []
         found.removeAll { line in
-            !known.contains(line) && sent.contains { line.hasSuffix("\t\($0)") }
+            guard !known.contains(line), sent.contains(where: { line.hasSuffix("\t\($0)") }) else { return false }
+            replaced.insert(CurlCookies.key(line))
+            return true
         }
         var values: [[Substring]: String] = [:]
         for line in found { values[CurlCookies.key(line)] = line }
-        let kept = lines.compactMap { values.removeValue(forKey: CurlCookies.key($0)) }
+        let kept = lines.compactMap { line in
+            let key = CurlCookies.key(line)
+            return values.removeValue(forKey: key) ?? (replaced.contains(key) ? line : nil)
+        }
         lines = kept + found.filter { values[CurlCookies.key($0)] != nil }
     }
 
-    /// Writes the file of `-c`; returns a warning if that fails.
+    /// Writes the file of `-c`; returns a remark, which curl prints with `-v` alone, if that fails.
     func write(to path: String) -> String? {
         let content =
             "# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.html\n"
@@ -111,7 +115,7 @@ final class CurlCookies {
             }
             return nil
         } catch {
-            return "failed to save cookies in \(path): (\(CurlExitCode.writeError)) "
+            return "WARNING: failed to save cookies in \(path): (\(CurlExitCode.writeError)) "
                 + CurlErrorText.of(CurlExitCode.writeError)
         }
     }

@@ -137,7 +137,7 @@ final class CurlTransfers {
 
     private func saveCookies() {
         for path in Set(operations.compactMap(\.options.request.cookieJar)) {
-            if let warning = context.cookies.write(to: path) { context.console.warn(warning) }
+            if let remark = context.cookies.write(to: path) { context.trace.info(remark) }
         }
     }
 }
