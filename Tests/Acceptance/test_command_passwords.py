@@ -68,10 +68,11 @@ def terminals() -> Iterator[list[Terminal]]:
         terminal.close()
 
 
+@pytest.mark.parametrize("command", [["get"], ["curl", "-s"]], ids=["get", "curl"])
 def test_a_missing_password_is_asked_for(
-    variables: dict[str, str], origin: ScriptedOrigin, terminals: list[Terminal]
+    variables: dict[str, str], origin: ScriptedOrigin, terminals: list[Terminal], command: list[str]
 ) -> None:
-    terminal = Terminal(variables, "get", "-u", "ada", origin.url)
+    terminal = Terminal(variables, *command, "-u", "ada", origin.url)
     terminals.append(terminal)
     terminal.until("Enter host password for user 'ada':")
     assert not terminal.echoes
@@ -137,10 +138,25 @@ def test_doctor_asks_no_password(variables: dict[str, str], origin: ScriptedOrig
     ],
 )
 def test_no_other_user_sees_a_password(variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]) -> None:
+    not_seen(variables, origin, ["get"], arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-u", "ada:{}"], ["-uada:{}"], ["-x", "http://127.0.0.1:9", "-U", "u:{}"], ["--oauth2-bearer", "{}"]],
+)
+def test_no_other_user_sees_a_password_of_curl(
+    variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]
+) -> None:
+    not_seen(variables, origin, ["curl", "-s"], arguments)
+
+
+def not_seen(variables: dict[str, str], origin: ScriptedOrigin, command: list[str], arguments: list[str]) -> None:
+    """Look for the password where other users see it, while the request is held."""
     gate = origin.hold("/held")
     given = [argument.format(PASSWORD) for argument in arguments]
     process = subprocess.Popen(
-        [CARPOOL, "get", *given, "--noproxy", "*", f"{origin.url}/held"], env=variables, stdout=subprocess.DEVNULL
+        [CARPOOL, *command, *given, "--noproxy", "*", f"{origin.url}/held"], env=variables, stdout=subprocess.DEVNULL
     )
     try:
         origin.received(1)

@@ -58,8 +58,11 @@ struct CurlProgram {
         }
         // After that: the real curl has the same warnings.
         console.warn(line.warnings)
-        let context = try CurlContext(invocation.global, environment, console, daemons)
-        return try CurlTransfers(invocation, context).run()
+        let secrets = CurlSecrets(console)
+        secrets.hide(invocation)
+        let complete = try secrets.complete(invocation)
+        let context = try CurlContext(complete.global, environment, console, daemons)
+        return try CurlTransfers(complete, context).run()
     }
 
     /// Runs the real curl; returns curl's exit code for what it does not support if that is not possible.

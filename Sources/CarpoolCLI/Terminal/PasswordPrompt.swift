@@ -11,12 +11,16 @@ enum PasswordPrompt {
     ///   - question: printed on the terminal.
     ///   - option: the option that has no password, for the error if there is no terminal.
     static func read(_ question: String, for option: String) throws(Failure) -> String {
+        if let text = try ask(question, for: option) { return text }
+        throw Failure(
+            .usage, "\(option) has no password, and there is no terminal to ask for it",
+            hint: "\(option) USER:PASSWORD, or --netrc")
+    }
+
+    /// Returns the line that the user has typed; `nil` without a terminal.
+    static func ask(_ question: String, for option: String) throws(Failure) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard terminal >= 0 else {
-            throw Failure(
-                .usage, "\(option) has no password, and there is no terminal to ask for it",
-                hint: "\(option) USER:PASSWORD, or --netrc")
-        }
+        guard terminal >= 0 else { return nil }
         defer { close(terminal) }
         // A signal must not end the command while the terminal has no echo.
         let interruption = Interruption()
