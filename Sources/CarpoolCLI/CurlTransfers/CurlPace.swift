@@ -5,19 +5,20 @@ struct CurlPace {
     private let bytesPerSecond: Int64?
     private let slowSeconds: Int?
     private let slowBytesPerSecond: Int
-    private var began = MonotonicTime.read()
+    private var began: MonotonicTime
     /// The bytes of the present body.
     private(set) var bytes: Int64 = 0
     /// Since when it is too slow.
     private var slowSince: MonotonicTime?
-    private var sampled = MonotonicTime.read()
+    private var sampled: MonotonicTime
     private var sampledBytes: Int64 = 0
 
     /// The limits of curl if only one of `-y` and `-Y` is given.
     private static let defaultSlowSeconds = 30
     private static let defaultSlowBytesPerSecond = 1
 
-    init(_ options: CurlResponseOptions) {
+    init(_ options: CurlResponseOptions, at now: MonotonicTime = .read()) {
+        (began, sampled) = (now, now)
         bytesPerSecond = options.bytesPerSecond.flatMap { $0 > 0 ? $0 : nil }
         let isLimited = options.slowSeconds != nil || options.slowBytesPerSecond != nil
         slowSeconds = isLimited ? options.slowSeconds ?? CurlPace.defaultSlowSeconds : nil
@@ -28,8 +29,8 @@ struct CurlPace {
     var isLimited: Bool { bytesPerSecond != nil }
 
     /// Begins with a new exchange.
-    mutating func begin() {
-        began = MonotonicTime.read()
+    mutating func begin(at now: MonotonicTime = .read()) {
+        began = now
         bytes = 0
         slowSince = nil
         sampled = began
@@ -51,20 +52,23 @@ struct CurlPace {
     }
 
     /// Whether the limit is reached.
-    var isWaiting: Bool { allowedAt.map { $0 > MonotonicTime.read() } ?? false }
+    var isWaiting: Bool { isWaiting(at: .read()) }
+
+    func isWaiting(at now: MonotonicTime) -> Bool { allowedAt.map { $0 > now } ?? false }
 
     /// When the speed has to be looked at again.
-    var deadline: MonotonicTime? {
-        let allowed = isWaiting ? allowedAt : nil
+    var deadline: MonotonicTime? { deadline(at: .read()) }
+
+    func deadline(at now: MonotonicTime) -> MonotonicTime? {
+        let allowed = isWaiting(at: now) ? allowedAt : nil
         guard slowSeconds != nil else { return allowed }
         let next = sampled.advanced(milliseconds: 1_000)
         return allowed.map { min($0, next) } ?? next
     }
 
     /// Fails if the transfer is too slow for too long.
-    mutating func check() throws(CurlError) {
+    mutating func check(at now: MonotonicTime = .read()) throws(CurlError) {
         guard let slowSeconds else { return }
-        let now = MonotonicTime.read()
         let microseconds = now.microseconds(since: sampled)
         guard microseconds >= 1_000_000 else { return }
         let speed = (bytes - sampledBytes) * 1_000_000 / Int64(microseconds)

@@ -1,0 +1,124 @@
+import CarpoolJSON
+import CarpoolSystem
+import Testing
+
+@testable import CarpoolCLI
+
+/// The parameters of connections that options become.
+struct CurlSettingsTests {
+    private static func settings(_ words: [String], _ variables: [String: String] = [:]) throws -> CurlSettings {
+        let line = try CurlLine.read(words + ["u"])
+        return try CurlSettings(line.invocation.operations[0], Environment(variables))
+    }
+
+    private static func written(
+        _ words: [String], _ variables: [String: String] = [:], url: String = "https://h/"
+    ) throws -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        try settings(words, variables).write(for: CurlURL(url), to: &writer)
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func failure(_ read: () throws -> Void) -> CurlError? {
+        do { try read() } catch { return error as? CurlError }
+        return nil
+    }
+
+    @Test(
+        "Trust",
+        arguments: [
+            ([], [:], "{}"), (["-k"], [:], #"{"trust":{"verify":false}}"#),
+            (["--cacert", "/c"], [:], #"{"trust":{"ca_file":"/c"}}"#),
+            (["--capath", "/d"], [:], #"{"trust":{"ca_path":"/d"}}"#),
+            (["--cacert", "/c", "--capath", "/d"], [:], #"{"trust":{"ca_file":"/c"}}"#),
+            (["-k", "--cacert", "/c"], [:], #"{"trust":{"verify":false}}"#),
+            ([], ["CURL_CA_BUNDLE": "/b", "SSL_CERT_FILE": "/f"], #"{"trust":{"ca_file":"/b"}}"#),
+            ([], ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/g"], #"{"trust":{"ca_file":"/f"}}"#),
+            ([], ["SSL_CERT_DIR": "/g"], #"{"trust":{"ca_path":"/g"}}"#),
+            (["--capath", "/d"], ["CURL_CA_BUNDLE": "/b"], #"{"trust":{"ca_path":"/d"}}"#),
+            (["-k"], ["CURL_CA_BUNDLE": "/b"], #"{"trust":{"verify":false}}"#),
+        ] as [([String], [String: String], String)])
+    func trust(_ words: [String], _ variables: [String: String], _ expected: String) throws {
+        #expect(try Self.written(words, variables) == expected)
+        // The daemon would read the files in vain.
+        #expect(try Self.written(words, variables, url: "http://h/") == "{}")
+    }
+
+    @Test func pinsAreRequiredOfEveryHost() throws {
+        let pins = try Self.written(["--pinnedpubkey", "sha256//YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="])
+        #expect(pins.contains(#""pins":["sha256//YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="]"#))
+        #expect(pins.hasPrefix(#"{"trust":{"evaluators":{"*":{"composite":["#))
+    }
+
+    @Test(
+        "Versions of TLS",
+        arguments: [
+            (["--tlsv1.2"], ["\"1.2\""]), (["-1"], ["\"1.0\""]), (["--tls-max", "1.2"], ["\"1.2\""]),
+            (["--tls-max", "default"], ["\"1.3\""]), (["--tlsv1.1", "--tls-max", "1.3"], ["\"1.1\"", "\"1.3\""]),
+        ])
+    func versions(_ words: [String], _ texts: [String]) throws {
+        let written = try Self.written(words)
+        for text in texts { #expect(written.contains(text)) }
+    }
+
+    @Test(
+        "Addresses: the last entry for a host counts",
+        arguments: [
+            (["--resolve", "h:80:1.1.1.1"], ["h:80:1.1.1.1"]),
+            (["--resolve", "h:80:1.1.1.1", "--resolve", "h:80:2.2.2.2"], ["h:80:1.1.1.1", "h:80:2.2.2.2"]),
+            (["--resolve", "+h:80:1.1.1.1"], ["h:80:1.1.1.1"]),
+            (["--resolve", "h:80:1.1.1.1", "--resolve", "-h:80"], []),
+            (["--resolve", "-h:80", "--resolve", "h:80:1.1.1.1"], ["h:80:1.1.1.1"]),
+            (["--resolve", "hh:80:1.1.1.1", "--resolve", "-h:80"], ["hh:80:1.1.1.1"]),
+            (["--resolve", "h:80:1.1.1.1", "--resolve", "h:8080:2.2.2.2", "--resolve", "-h:80"], ["h:8080:2.2.2.2"]),
+        ])
+    func addresses(_ words: [String], _ entries: [String]) throws {
+        let parameters = try JSON.parse(Array(try Self.written(words).utf8))
+        let resolve = parameters["addresses"]?["resolve"]
+        #expect((0..<(resolve?.count ?? 0)).compactMap { resolve?[index: $0]?.string } == entries)
+    }
+
+    @Test(
+        "Ways to the host",
+        arguments: [
+            (["-4"], #""ipv4""#), (["-6"], #""ipv6""#), (["-4", "-6"], #""ipv6""#),
+            (["--connect-to", "a:1:b:2"], #"["a:1:b:2"]"#), (["--unix-socket", "/s"], #""/s""#),
+            (["--interface", "lo"], #""lo""#),
+        ])
+    func ways(_ words: [String], _ text: String) throws {
+        #expect(try Self.written(words, url: "http://h/").contains(text))
+    }
+
+    @Test(
+        "Files that cannot be read are failures of transfers over TLS",
+        arguments: [
+            (["--cacert", "/none"], 77, "error setting certificate file: /none"),
+            (["--key", "/none"], 58, "unable to set private key file: '/none' type PEM"),
+        ] as [([String], Int32, String)])
+    func missing(_ words: [String], _ code: Int32, _ message: String) throws {
+        let settings = try Self.settings(words)
+        #expect(Self.failure { try settings.check() } == CurlError(exitCode: code, message: message))
+    }
+
+    @Test func aCertificateThatIsMissingIsAFailure() throws {
+        let settings = try Self.settings(["-E", "/none:secret"])
+        let failure = try #require(Self.failure { try settings.check() })
+        #expect(failure.exitCode == 58)
+        #expect(failure.message.hasPrefix("could not load PEM client certificate from /none, OpenSSL error"))
+    }
+
+    @Test func filesThatAreReadableAreNoFailure() throws {
+        let folder = try TemporaryFolder(["f": []])
+        let path = "\(folder.path)/f"
+        let settings = try Self.settings(["--cacert", path, "-E", path, "--key", path])
+        #expect(Self.failure { try settings.check() } == nil)
+        #expect(settings.authoritiesPath == path)
+    }
+
+    @Test func aWrongValueIsAFailureOfTheCommand() {
+        let failure = Self.failure { _ = try Self.settings(["--interface", "host!"]) }
+        #expect(failure?.exitCode == 2 && failure?.form == .plain)
+    }
+}
