@@ -32,6 +32,16 @@ struct CurlProxy: Equatable {
             getsRequest: isHTTP && !isTunnel, isTunnel: isTunnel)
     }
 
+    private static let schemes: Set<String> = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Fails for a scheme that is none of a proxy, in curl's words.
+    func check() throws(CurlError) {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        guard !CurlProxy.schemes.contains(scheme) else { return }
+        throw CurlError(
+            exitCode: CurlExitCode.noConnection, message: "Unsupported proxy scheme for '\(url)'")
+    }
+
     private static func variable(_ scheme: String, _ environment: Environment) -> String? {
         let names =
             scheme == "https"

@@ -6,6 +6,8 @@ internal import Glibc
 struct CurlSettings {
     private var trust = TrustArguments()
     private var connection = ConnectionArguments()
+    /// The first entry of `--resolve` that is none.
+    private var badEntry: String?
 
     /// Makes them from the options and the variables that curl reads.
     init(_ operation: CurlOperation, _ environment: Environment) throws(CurlError) {
@@ -54,12 +56,40 @@ struct CurlSettings {
             if entry.hasPrefix("-") {
                 connection.resolve.removeAll { $0.hasPrefix(entry.dropFirst() + ":") }
             } else {
-                connection.resolve.append(entry.hasPrefix("+") ? String(entry.dropFirst()) : entry)
+                let address = entry.hasPrefix("+") ? String(entry.dropFirst()) : entry
+                if badEntry == nil, CurlSettings.fields(address) < 3 { badEntry = entry }
+                connection.resolve.append(address)
             }
         }
-        connection.connectTo = options.connectTo
+        // As in curl, an entry that names no second host has no effect, and the second port may be missing.
+        connection.connectTo = options.connectTo.compactMap { entry in
+            let count = CurlSettings.fields(entry)
+            return count < 3 ? nil : count == 3 ? entry + ":" : entry
+        }
         connection.family = options.family.map { $0 == 6 ? "ipv6" : "ipv4" }
         connection.unixSocket = options.unixSocket
+    }
+
+    /// How many fields colons separate, outside of the brackets of addresses.
+    private static func fields(_ entry: String) -> Int {
+        var count = 1
+        var isInBrackets = false
+        for byte in entry.utf8 {
+            switch byte {
+            case UInt8(ascii: "["): isInBrackets = true
+            case UInt8(ascii: "]"): isInBrackets = false
+            case UInt8(ascii: ":") where !isInBrackets: count += 1
+            default: break
+            }
+        }
+        return count
+    }
+
+    /// Fails for an entry of `--resolve` that has no host, port and address.
+    func checkAddresses() throws(CurlError) {
+        guard let badEntry else { return }
+        throw CurlError(
+            exitCode: CurlExitCode.badOptionSyntax, message: "Couldn't parse CURLOPT_RESOLVE entry '\(badEntry)'")
     }
 
     /// The file or the folder of authorities.

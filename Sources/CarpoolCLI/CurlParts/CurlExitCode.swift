@@ -19,6 +19,7 @@ enum CurlExitCode {
     static let badArgument: Int32 = 43
     static let interfaceFailed: Int32 = 45
     static let tooManyRedirects: Int32 = 47
+    static let badOptionSyntax: Int32 = 49
     static let emptyReply: Int32 = 52
     static let receiveError: Int32 = 56
     static let clientCertificate: Int32 = 58

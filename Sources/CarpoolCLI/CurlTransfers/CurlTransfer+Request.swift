@@ -93,6 +93,7 @@ extension CurlTransfer {
         let operation = plan.operation
         let connection = operation.options.connection
         let proxy = CurlProxy.of(hop.url, connection, context.environment)
+        try proxy?.check()
         var fields = CurlHeaderContext()
         fields.lines = operation.lines
         fields.proxyLines = operation.proxyLines
@@ -106,7 +107,8 @@ extension CurlTransfer {
         fields.isTrusted = hop.isTrusted
         fields.isFirstHost = hop.isFirstHost
         fields.referer = hop.referer
-        fields.offset = offset > 0 ? offset : nil
+        let isWholeUpload = plan.upload != nil && request.resume == .fromFile
+        fields.offset = offset > 0 || isWholeUpload ? offset : nil
         fields.timeCondition = operation.timeCondition?.field
         fields.isHTTP2 = operation.isHTTP2(hop.url)
         jar = context.cookies.jar(request)

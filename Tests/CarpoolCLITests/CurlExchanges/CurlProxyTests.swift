@@ -67,4 +67,14 @@ struct CurlProxyTests {
     func exceptions(_ host: String, _ list: String, _ expected: Bool) {
         #expect(CurlNoProxy(list).contains(host) == expected)
     }
+
+    @Test func aSchemeThatIsNoneOfAProxyIsAFailure() throws {
+        for scheme in ["http", "HTTPS", "socks", "socks4", "socks4a", "socks5", "SOCKS5H"] {
+            try Self.proxy("http://h") { $0.proxy = "\(scheme)://p" }?.check()
+        }
+        let error = try #require(throws: CurlError.self) {
+            try Self.proxy("http://h") { $0.proxy = "bogus://p:1" }?.check()
+        }
+        #expect(error == CurlError(exitCode: 7, message: "Unsupported proxy scheme for 'bogus://p:1'"))
+    }
 }

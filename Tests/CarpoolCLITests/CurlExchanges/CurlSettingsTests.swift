@@ -80,6 +80,21 @@ struct CurlSettingsTests {
         #expect((0..<(resolve?.count ?? 0)).compactMap { resolve?[index: $0]?.string } == entries)
     }
 
+    @Test func anEntryThatIsNoneIsAFailureOfTransfers() throws {
+        for entry in ["bogus", "+h:80", "[::1]:80"] {
+            let settings = try Self.settings(["--resolve", "h:80:1.1.1.1", "--resolve", entry])
+            let message = "Couldn't parse CURLOPT_RESOLVE entry '\(entry)'"
+            #expect(Self.failure { try settings.checkAddresses() } == CurlError(exitCode: 49, message: message))
+        }
+        let right = try Self.settings(["--resolve", "[::1]:80:[::2]", "--resolve", "-bogus"])
+        #expect(Self.failure { try right.checkAddresses() } == nil)
+    }
+
+    @Test func aSecondHostThatIsMissingHasNoEffect() throws {
+        let written = try Self.written(["--connect-to", "a:1", "--connect-to", "a:1:b", "--connect-to", "::b:"])
+        #expect(written == #"{"addresses":{"connect_to":["a:1:b:","::b:"]}}"#)
+    }
+
     @Test(
         "Ways to the host",
         arguments: [
