@@ -13,12 +13,12 @@ enum CurlOptionReader {
     private static func readName(
         _ word: String, _ text: String?, _ line: inout CurlCommandLine
     ) throws(CurlError) -> Bool {
-        var name = word
-        let isExpanded = name.hasPrefix("expand-")
-        if isExpanded { name = String(name.dropFirst(7)) }
-        let isNegated = name.hasPrefix("no-") && !isExpanded && CurlOptionTable.named(name) == nil
-        if isNegated { name = String(name.dropFirst(3)) }
-        guard let option = CurlOptionTable.named(name) else { throw CurlValueError.unknown }
+        let isExpanded = word.hasPrefix("expand-")
+        let negated = word.hasPrefix("no-") ? CurlOptionTable.named(String(word.dropFirst(3))) : nil
+        let isNegated = negated != nil
+        guard let option = negated ?? CurlOptionTable.named(isExpanded ? String(word.dropFirst(7)) : word) else {
+            throw CurlValueError.unknown
+        }
         if isNegated, !option.isReversible { throw CurlValueError.irreversible }
         if isExpanded, !option.takesText { throw CurlValueError.expansion }
         guard option.takesText else {
