@@ -141,8 +141,10 @@ extension CurlOption {
             (line, text) throws(CurlError) in
             line.operation.response.slowSeconds = try CurlNumber.positive(text)
         },
-        .text("max-filesize", nil, "<bytes>", "The most bytes of a response") { (line, text) throws(CurlError) in
-            line.operation.response.maximumBytes = try CurlNumber.size(text, of: "max-filesize")
+        .text("max-filesize", nil, "<bytes>", "The most bytes of a response; 0 for no limit") {
+            (line, text) throws(CurlError) in
+            let number = try CurlNumber.size(text, of: "max-filesize")
+            line.operation.response.maximumBytes = number > 0 ? number : nil
         },
     ]
 }

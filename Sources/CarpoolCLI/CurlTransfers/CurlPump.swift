@@ -29,7 +29,7 @@ final class CurlPump {
         self.raw = raw
     }
 
-    /// Whether everything was written, or nobody reads any more.
+    /// Whether everything was written, or the reader has closed its end.
     var isDone: Bool { raw < 0 }
 
     /// The descriptor to wait for: the source while there is nothing to write, otherwise the pipe.

@@ -13,13 +13,16 @@ struct CurlSecrets {
     /// Hides the secrets in the list of processes, as curl does. The real curl would not find them any more.
     func hide(_ invocation: CurlInvocation) {
         for operation in invocation.operations {
-            let security = operation.security
-            let secrets = [
-                security.user, security.bearer, security.certificate, security.password,
-                operation.connection.proxyUser,
-            ]
-            for case let secret? in secrets where !secret.isEmpty { VisibleArguments.hide(secret) }
+            hide(operation.security.user)
+            hide(operation.security.bearer)
+            hide(operation.security.certificate)
+            hide(operation.security.password)
+            hide(operation.connection.proxyUser)
         }
+    }
+
+    private func hide(_ secret: String?) {
+        if let secret, !secret.isEmpty { VisibleArguments.hide(secret) }
     }
 
     /// Asks for the passwords that `-u` and `--proxy-user` lack.

@@ -47,6 +47,12 @@ final class CurlTrace {
     /// The head of a request.
     func sent(head: [UInt8]) { describe(head, mark: ">", title: "=> Send header") }
 
+    /// The body of a request.
+    func sent(body: [UInt8]) {
+        if hasBodies { return describe(body, mark: "}", title: "=> Send data") }
+        name(count: body.count, mark: "}")
+    }
+
     /// The heads of a response.
     func received(head: [UInt8]) {
         guard hasBodies else { return describe(head, mark: "<", title: "<= Recv header") }
@@ -57,10 +63,12 @@ final class CurlTrace {
     func received(body: [UInt8]) { if hasBodies { describe(body, mark: "{", title: "<= Recv data") } }
 
     /// Names the first bytes of a body with `-v`: once after a head, and not if they are on the terminal too.
-    func received(count: Int) {
+    func received(count: Int) { name(count: count, mark: "{") }
+
+    private func name(count: Int, mark: String) {
         guard case .verbose = format, count > 0, !isBodyNamed, isatty(STDOUT_FILENO) != 1 else { return }
         isBodyNamed = true
-        write(Array("{ [\(count) bytes data]\n".utf8))
+        write(Array("\(mark) [\(count) bytes data]\n".utf8))
     }
 
     private func describe(_ bytes: [UInt8], mark: String, title: String) {

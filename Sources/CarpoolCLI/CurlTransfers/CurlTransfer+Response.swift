@@ -24,7 +24,12 @@ extension CurlTransfer {
         context.trace.info("Connected to \(hop.url.hostName)")
         context.trace.info("using HTTP/\(head.version == "2" ? "2" : "1.x")")
         context.trace.sent(head: sentHead(hop, head.version))
-        context.trace.info("Request completely sent off")
+        if let data = plan.operation.data, hop.body == .post, !data.isEmpty {
+            context.trace.sent(body: data)
+            context.trace.info("upload completely sent off: \(data.count) bytes")
+        } else {
+            context.trace.info("Request completely sent off")
+        }
         context.trace.received(head: head.raw)
     }
 
@@ -72,6 +77,9 @@ extension CurlTransfer {
         if response.fail == .withoutBody, head.status >= 400 {
             failure = .http(head.status)
             use = .refuse
+        } else if request.isHead {
+            // With another method (-X) there may be a body.
+            use = .drop
         } else if let error = unknownCoding(head) {
             failure = error
             use = .refuse
@@ -100,9 +108,14 @@ extension CurlTransfer {
 
     /// A download that goes on needs a response with the rest.
     private func decideResume(_ head: CurlResponseHead) {
-        if head.status == 416 { return use = .drop }
-        guard head.status < 300, head.status != 206 else { return }
-        if head.contentLength == offset { return use = .drop }
+        let decision = CurlResume.decide(
+            status: head.status, contentRange: head.value("Content-Range"), contentLength: head.contentLength,
+            offset: offset)
+        switch decision {
+        case .write: return
+        case .drop: return use = .drop
+        case .refuse: break
+        }
         failure = CurlError(
             exitCode: CurlExitCode.rangeError,
             message: "HTTP server does not seem to support byte ranges. Cannot resume.")

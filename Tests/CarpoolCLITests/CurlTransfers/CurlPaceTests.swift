@@ -75,7 +75,7 @@ struct CurlPaceTests {
         #expect(try Self.failure(words) == nil)
     }
 
-    @Test func aFastSecondBeginsAnew() throws {
+    @Test func aFastSecondCountsFromTheBeginning() throws {
         var pace = try Self.pace(["-Y", "10", "-y", "2"])
         for (second, count) in [0, 0, 100, 0, 0].enumerated() {
             pace.take(count)
