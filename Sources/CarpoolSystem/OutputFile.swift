@@ -13,7 +13,7 @@ public final class OutputFile {
     /// also if its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor,
     /// whatever it is.
     public init(_ path: String, mode: UInt32 = 0o666) throws(SystemError) {
-        target = OutputFile.followLinks(path)
+        target = SymbolicLink.followed(path) { OutputFile.openDescriptor(at: $0) != nil }
         if let open = OutputFile.openDescriptor(at: target) {
             descriptor = try FileDescriptor.duplicate(of: open)
             return
@@ -34,28 +34,11 @@ public final class OutputFile {
 
     deinit { if let temporary { unlink(temporary) } }
 
-    /// The most links that are followed (path_resolution(7)).
-    private static let maximumLinks = 40
-
-    /// The path behind all symbolic links of the last component. The links of /proc that stand for open files are not
-    /// followed: they name files that may be deleted, or are none.
-    private static func followLinks(_ path: String) -> String {
-        var path = path
-        for _ in 0..<maximumLinks {
-            guard openDescriptor(at: path) == nil, let next = linkTarget(of: path) else { break }
-            path = next.hasPrefix("/") ? next : parent(of: path) + next
-        }
-        return path
-    }
-
-    private static func linkTarget(of path: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { readlink(path, $0, text.count) } ?? -1
-            }
-        }
-        return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
+    /// The path behind all symbolic links of the last component, which a file of any name replaces; `nil` for a path of
+    /// an open descriptor of this process.
+    public static func place(of path: String) -> String? {
+        let place = SymbolicLink.followed(path) { openDescriptor(at: $0) != nil }
+        return openDescriptor(at: place) == nil ? place : nil
     }
 
     /// The descriptor of this process that a path stands for: `/proc/self/fd/1`, `/dev/fd/1` (proc(5)).
@@ -67,14 +50,9 @@ public final class OutputFile {
         return String(cString: folder) == "/proc/\(getpid())/fd" ? number : nil
     }
 
-    /// The directory of a path with its slash; empty if there is none.
-    private static func parent(of path: String) -> String {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
-    }
-
     /// A unique name in the same directory, because a file cannot be renamed across file systems.
     private static func place(beside target: String) -> String {
-        "\(parent(of: target)).carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        "\(SymbolicLink.parent(of: target)).carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 
     /// Renames the written file to its final name. Without this call nothing is left.

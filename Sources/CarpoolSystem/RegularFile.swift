@@ -82,6 +82,12 @@ public struct RegularFile: ~Copyable {
         throw .notRegular(SystemError(code: code, operation: "open", subject: path))
     }
 
+    /// Whether a path, or a link that it leads to, names an open file of the process that opens it, as `/dev/stdout`
+    /// does.
+    public static func leadsToProcess(_ path: String) -> Bool {
+        namesProcess(SymbolicLink.followed(path, until: namesProcess))
+    }
+
     /// Whether a path in /proc names an open file of the process that opens it. The kernel finds those that lead
     /// there by links.
     private static func namesProcess(_ path: String) -> Bool {

@@ -76,6 +76,20 @@ def test_pipes_devices_and_links_are_written_as_what_they_are(shell: Shell, ngin
     assert shell(f"touch target; ln -s target link; carpool get -o link {url}").returncode == 0
     assert (directory / "link").is_symlink()
     assert (directory / "target").read_text() == "hello, world\n"
+    assert shell(f"ln -s new dangling; carpool get -o dangling {url}").returncode == 0
+    assert (directory / "dangling").is_symlink()
+    assert (directory / "new").read_text() == "hello, world\n"
+
+
+@pytest.mark.parametrize("options", ["", "--whole", "-i"])
+def test_a_path_of_a_descriptor_is_that_descriptor(
+    shell: Shell, nginx: Nginx, directory: Path, options: str
+) -> None:
+    # A link of the test's own: as root, a command that replaces links would replace /dev/stdout.
+    (directory / "out").symlink_to("/proc/self/fd/3")
+    done = shell(f"carpool get {options} -o out {nginx.http}/hello.txt 3>file && cat file")
+    assert (done.returncode, done.stdout.endswith("hello, world\n"), done.stderr) == (0, True, "")
+    assert (directory / "out").is_symlink()
 
 
 def test_output_is_appended_where_the_shell_says_so(shell: Shell, nginx: Nginx, directory: Path) -> None:

@@ -145,6 +145,17 @@ def test_what_can_be_no_file_is_refused_at_once(
     assert origin.requests == []
 
 
+@pytest.mark.parametrize("target", ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/99"])
+def test_a_link_to_a_descriptor_of_the_daemon_is_refused(
+    wire: Wire, place: ScriptedOrigin, folder: Path, target: str
+) -> None:
+    (folder / "link").symlink_to(target)
+    (folder / "second").symlink_to(folder / "link")
+    for name in ("link", "second"):
+        assert refused(wire, place.url, folder / name)["data"]["errno"] == 22
+    assert names(folder) == ["link", "second"]
+
+
 def test_a_pipe_stays_a_pipe(wire: Wire, place: ScriptedOrigin, folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     assert refused(wire, place.url, folder / "pipe")["data"]["errno"] == 22

@@ -79,6 +79,18 @@ struct OutputFileTests {
         #expect(lseek(fd, 0, SEEK_END) == 14)
     }
 
+    @Test func thePlaceIsBehindAllLinks() {
+        symlink("second", directory("first"))
+        symlink(directory("target"), directory("second"))
+        symlink("/proc/self/fd/1", directory("output"))
+        #expect(OutputFile.place(of: directory("first")) == directory("target"))
+        #expect(OutputFile.place(of: directory("target")) == directory("target"))
+        #expect(OutputFile.place(of: "name") == "name")
+        for path in [directory("output"), "/dev/fd/1", "/proc/self/fd/99"] {
+            #expect(OutputFile.place(of: path) == nil)
+        }
+    }
+
     @Test func aPipeIsWrittenInPlace() throws {
         mkfifo(directory("pipe"), 0o600)
         // Open for both, so that opening it for writing does not wait for a reader.

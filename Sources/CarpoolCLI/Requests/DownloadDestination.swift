@@ -9,13 +9,15 @@ struct DownloadDestination {
     /// The absolute path.
     private let path: String
 
-    /// `nil` if the command has to write it itself: pipes, devices, output with a header, and daemons of another user.
+    /// `nil` if the command has to write it itself: pipes, devices, its own descriptors such as `/dev/stdout`, output
+    /// with a header, and daemons of another user.
     init?(_ name: String, _ request: RequestArguments, _ daemon: DaemonAccess) {
+        guard let place = OutputFile.place(of: name) else { return nil }
         var info = stat()
-        let isThere = stat(name, &info) == 0
+        let isThere = stat(place, &info) == 0
         guard !request.printsHead, !isThere || info.st_mode & S_IFMT == S_IFREG, daemon.isOurs else { return nil }
         self.name = name
-        path = SocketLocation.absolute(name)
+        path = SocketLocation.absolute(place)
     }
 
     /// Writes the member `destination`. Without `--fail` the body of an error response is saved too.

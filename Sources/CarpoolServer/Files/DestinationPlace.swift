@@ -11,6 +11,8 @@ enum DestinationPlace {
         guard !path.hasSuffix("/") else {
             throw .invalidParams(path: place, message: "the path ends with a /", expected: "the path of a file")
         }
+        // Of this process, not of the client: a link such as /dev/stdout would be replaced.
+        guard !RegularFile.leadsToProcess(path) else { throw cannotOpen(path, EINVAL) }
         guard let real = try resolve(path) else {
             let slash = path.lastIndex(of: "/") ?? path.startIndex
             let directory = try missing(slash == path.startIndex ? "/" : String(path[..<slash]), of: path)
