@@ -121,6 +121,22 @@ def test_the_text_of_write_out(run: Run, origin: ScriptedOrigin, tmp_path: Path)
         port = closed.getsockname()[1]
     done = run("get", "-w", "%{http_code} %{exitcode}", f"http://127.0.0.1:{port}/")
     assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"000 7")
+    done = run("get", "-w", "%{nothing}%{http_code}", page)
+    assert (done.stdout, done.stderr) == (b"page404", b"carpool: unknown --write-out variable: 'nothing'\n")
+
+
+def test_write_out_knows_what_the_command_did(run: Run, origin: ScriptedOrigin) -> None:
+    page = origin.on("/page", lambda exchange: exchange.reply(404, b"page"))
+    moved = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", "/page")]))
+    text = "%{exitcode} %{errormsg}%{onerror} failed"
+    assert run("get", "--fail", "-w", text, page).stdout.decode() == f"5 HTTP status 404 from {page} failed"
+    assert run("get", "-s", "-o", "file", "-w", text, page).stdout == b"0 "
+    text = "%{redirect_url} %{filename_effective}"
+    assert run("get", "--no-location", "-o", "file", "-w", text, moved).stdout.decode() == f"{page} file"
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/page"
+    done = run("get", "-X", "PUT", "-w", "%{exitcode} %{method} %{scheme} %{url_effective}", url)
+    assert done.stdout.decode() == f"7 PUT http {url}"
 
 
 def test_a_dry_run_prints_a_line_of_curl_and_sends_nothing(run: Run, origin: ScriptedOrigin) -> None:

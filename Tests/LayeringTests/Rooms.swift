@@ -85,6 +85,7 @@ let rooms: [String: [String: [String: String]]] = [
         "Requests": [
             "CommandLine": "options become members of a request",
             "CurlConfiguration": "a report of -w",
+            "CurlInput": "the URL that a redirect leads to, for -w",
             "CurlOutput": "the text of -w, as curl prints it",
             "CurlParts": "the file of -w",
             "Daemon": "the request is sent to the daemon",

@@ -18,15 +18,18 @@ struct CurlWriteOut {
     let text: [UInt8]
     /// The version for `%{json}`.
     let version: String
+    /// The name of the program in messages.
+    let program: String
 
-    init(_ text: [UInt8], version: String = "libcurl/8.14.1") {
+    init(_ text: [UInt8], version: String = "libcurl/8.14.1", program: String = "curl") {
         self.text = text
         self.version = version
+        self.program = program
     }
 
     /// What is printed for a transfer.
     func pieces(_ report: CurlReport) -> [Piece] {
-        var printer = CurlWriteOutPrinter(text, CurlWriteOutContext(report), version: version)
+        var printer = CurlWriteOutPrinter(self, CurlWriteOutContext(report))
         return printer.print()
     }
 }

@@ -3,6 +3,7 @@ struct CurlWriteOutPrinter {
     private let text: [UInt8]
     private let context: CurlWriteOutContext
     private let version: String
+    private let program: String
     private var index = 0
     private var pieces: [CurlWriteOut.Piece] = []
     private var destination = CurlWriteOut.Destination.standardOutput
@@ -13,10 +14,11 @@ struct CurlWriteOutPrinter {
     private static let maximumFieldBytes = 255
     private static let maximumFileBytes = 511
 
-    init(_ text: [UInt8], _ context: CurlWriteOutContext, version: String) {
-        self.text = text
+    init(_ writeOut: CurlWriteOut, _ context: CurlWriteOutContext) {
+        text = writeOut.text
+        version = writeOut.version
+        program = writeOut.program
         self.context = context
-        self.version = version
     }
 
     mutating func print() -> [CurlWriteOut.Piece] {
@@ -92,7 +94,7 @@ struct CurlWriteOutPrinter {
             if let variable = CurlWriteOutVariable.named(name) {
                 append(CurlWriteOutPrinter.text(variable.value(context)))
             } else {
-                append("curl: unknown --write-out variable: '\(name.text)'\n".utf8, to: .standardError)
+                append("\(program): unknown --write-out variable: '\(name.text)'\n".utf8, to: .standardError)
             }
         }
     }

@@ -27,7 +27,7 @@ struct DownloadRunner {
         if case .stream(let source)? = body { try pending.sendBody(source, ProgressMeter(isSilent: request.isSilent)) }
         let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).printToStandardError() }
-        defer { request.writeOut?.print(record) }
+        defer { request.writeOut?.print(CurlReport(record, request)) }
         guard let jar = request.cookies.jar else {
             try settle(record)
             pending.dismiss()

@@ -17,6 +17,11 @@ struct Outcome {
         if let warning = record["warning"]?.string {
             Terminal.printError("carpool: warning: \(warning)\(remedy(for: warning))")
         }
+        try checkQuietly()
+    }
+
+    /// Throws if the request failed, and prints no warning.
+    func checkQuietly() throws(Failure) {
         // An error status fails only the retry policy: the last response is printed like any other.
         let isRefused = record["outcome"]?["error"]?["name"]?.isString(Outcome.unacceptableStatus) ?? false
         guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw failure }

@@ -116,7 +116,7 @@ struct OutputRunner {
     /// off is printed too.
     private func finish(_ record: JSON, isHeadPrinted: Bool = false) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
-        defer { request.writeOut?.print(record) }
+        defer { request.writeOut?.print(CurlReport(record, request)) }
         let outcome = Outcome(record, request)
         let withHead = request.printsHead && !isHeadPrinted && record["response"] != nil
         do throws(Failure) {

@@ -298,7 +298,7 @@ extension Option where Arguments == RequestArguments {
             Option(
                 "--write-out", short: "w", takes: "TEXT",
                 "print TEXT at the end, as curl's -w: '%{http_code}\\n', or @FILE"
-            ) { $0.writeOut = WriteOut($1) },
+            ) { (arguments, text) throws(UsageError) in arguments.writeOut = try WriteOut(text) },
             Option(
                 "--input-file", takesNonEmpty: "FILE", "request the URLs in FILE too, one a line (-: standard input)"
             ) {

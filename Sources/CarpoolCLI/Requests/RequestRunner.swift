@@ -85,7 +85,7 @@ struct RequestRunner {
     /// Prints a request that has ended.
     func finish(_ record: JSON) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
-        defer { request.writeOut?.print(record) }
+        defer { request.writeOut?.print(CurlReport(record, request)) }
         try Outcome(record, request).check()
         try ResponseOutput(record, request).write(to: request.output, withHead: request.printsHead)
         return .success

@@ -53,7 +53,7 @@ struct StreamRunner {
         }
         let record = try pending.wait()
         if request.isVerbose { Report(record).printToStandardError() }
-        defer { request.writeOut?.print(record) }
+        defer { request.writeOut?.print(CurlReport(record, request)) }
         try saveCookies(of: record, pending) { () throws(Failure) in try Outcome(record, request).check() }
         return .success
     }
