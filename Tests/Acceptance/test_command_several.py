@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, USAGE, Run
-from harness.waiting import PATIENCE_SECONDS
+from harness.daemon import CARPOOL
+from harness.process import running
+from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 LARGE = bytes(range(256)) * 1_000
@@ -60,7 +62,7 @@ def test_the_first_failure_decides_and_the_others_are_done(
     done = run("get", "--fail", *options, pages[0], gone, refused, pages[1])
     assert (done.returncode, done.stdout) == (HTTP_FAILURE, expected("ab"))
     lines = done.stderr.decode().splitlines()
-    assert lines[0] == f"carpool: {gone}: HTTP status 404 from {gone}"
+    assert lines[0] == f"carpool: HTTP status 404 from {gone}"
     assert lines[1].startswith(f"carpool: {refused}: session_task_failed.cannot_connect_to_host")
     done = run("get", "--fail-early", *options, refused, pages[0])
     assert (done.returncode, done.stdout) == (TRANSFER_FAILED, b"")
@@ -70,6 +72,31 @@ def test_the_first_failure_decides_and_the_others_are_done(
 def test_each_has_a_file_of_its_own(run: Run, pages: list[str], tmp_path: Path, options: list[str]) -> None:
     assert run("get", "-s", "-O", *options, *pages).returncode == OK
     assert [(tmp_path / f"page{letter}").read_bytes() for letter in "abc"] == [expected(letter) for letter in "abc"]
+
+
+def test_a_file_is_complete_while_those_before_it_still_arrive(
+    variables: dict[str, str], origin: ScriptedOrigin, pages: list[str], tmp_path: Path
+) -> None:
+    gate = origin.hold("/slow")
+    arguments = [CARPOOL, "get", "--parallel", "2", "-O", f"{origin.url}/slow", pages[0]]
+    with running(arguments, env=variables, cwd=tmp_path) as tool:
+        eventually((tmp_path / "pagea").exists)
+        assert (tmp_path / "pagea").read_bytes() == expected("a")
+        assert not (tmp_path / "slow").exists()
+        gate.set()
+        assert tool.wait(PATIENCE_SECONDS) == OK
+    assert (tmp_path / "slow").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"]])
+def test_a_dry_run_sends_none(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
+    done = run("get", "--dry-run", *options, f"{origin.url}/a", f"{origin.url}/b")
+    assert done.returncode == OK
+    assert [line.strip() for line in done.stdout.decode().splitlines() if origin.url in line] == [
+        f"'{origin.url}/a'",
+        f"'{origin.url}/b'",
+    ]
+    assert not origin.requests
 
 
 def test_a_body_is_sent_with_each(run: Run, origin: ScriptedOrigin) -> None:

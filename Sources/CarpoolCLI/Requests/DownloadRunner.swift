@@ -17,14 +17,24 @@ struct DownloadRunner {
     }
 
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
+        let pending = try submit(writer)
+        if case .stream(let source)? = body { try pending.sendBody(source, ProgressMeter(isSilent: request.isSilent)) }
+        return try complete(pending)
+    }
+
+    /// Submits the download.
+    func submit(_ writer: RequestWriter) throws(Failure) -> PendingRequest {
         let token = request.resumes ? destination.resumeData : nil
-        let pending = try PendingRequest(daemon, writer) { json in
+        return try PendingRequest(daemon, writer) { json in
             json.member("kind", static: "download")
             destination.write(to: &json, failsOnStatus: request.failsOnStatus)
             json.member("resume_data", token)
             if request.failsOnStatus { json.member("validate", true) }
         }
-        if case .stream(let source)? = body { try pending.sendBody(source, ProgressMeter(isSilent: request.isSilent)) }
+    }
+
+    /// Waits until it has ended.
+    func complete(_ pending: PendingRequest) throws(Failure) -> ExitCode {
         let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(CurlReport(record, request)) }

@@ -16,7 +16,8 @@ struct RequestSeries {
     func run() throws(Failure) -> ExitCode {
         let urls = try (arguments.url.isEmpty ? [] : [arguments.url]) + arguments.moreURLs + fileURLs()
         guard !urls.isEmpty else { throw Failure(.usage, "\(arguments.inputFile ?? "") has no URL") }
-        return arguments.parallel > 1 ? try runAtOnce(urls) : try runInTurn(urls)
+        // A request that is not sent takes no time.
+        return arguments.parallel > 1 && !arguments.isDryRun ? try runAtOnce(urls) : try runInTurn(urls)
     }
 
     /// The URLs of the file: a line each, without empty ones and comments.
@@ -73,39 +74,61 @@ struct RequestSeries {
         guard let message = failure.namingOption.message, failure.code != .unreachable, !arguments.failsEarly else {
             throw failure
         }
-        Terminal.printError("carpool: \(url): \(message)")
+        // The message about a status has the URL already.
+        Terminal.printError(message.hasSuffix(url) ? "carpool: \(message)" : "carpool: \(url): \(message)")
         if let hint = failure.hint { Terminal.printError("hint: \(CommandHint.text(hint))") }
         if first == .success { first = failure.code }
     }
 
     // MARK: At once
 
-    /// Keeps some requests under way. Their bodies wait in the daemon until those before them were printed.
+    /// Keeps some requests under way. Bodies for standard output wait in the daemon until those before them were
+    /// printed; files are written by the daemon as they arrive.
     private func runAtOnce(_ urls: [String]) throws(Failure) -> ExitCode {
         let daemon = try DaemonAccess(socket: arguments.socket)
         let fields = try HeaderFile.fields(of: arguments.headers)
         var first = ExitCode.success
-        var running: [(url: String, request: RequestArguments, pending: PendingRequest)] = []
+        var running: [Running] = []
         var rest = urls[...]
         while !rest.isEmpty || !running.isEmpty {
             while running.count < arguments.parallel, let url = rest.popFirst() {
                 do throws(Failure) {
                     let request = try single(url)
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
-                    running.append((url, request, try PendingRequest(daemon, writer)))
+                    running.append(try start(request, writer, daemon))
                 } catch {
                     try note(error, url, &first)
                 }
             }
             guard !running.isEmpty else { continue }
-            let (url, request, pending) = running.removeFirst()
+            let next = running.removeFirst()
             do throws(Failure) {
-                _ = try pending.complete(nil, isSilent: true, cookieJar: nil, RequestRunner(request).finish)
+                _ = try next.complete()
             } catch {
-                try note(error, url, &first)
+                try note(error, next.url, &first)
             }
         }
         return first
+    }
+
+    /// A request under way, and what waits for its end.
+    private struct Running {
+        let url: String
+        let complete: () throws(Failure) -> ExitCode
+    }
+
+    private func start(
+        _ request: RequestArguments, _ writer: RequestWriter, _ daemon: DaemonAccess
+    ) throws(Failure) -> Running {
+        guard let path = request.output, let destination = DownloadDestination(path, request, daemon) else {
+            let pending = try PendingRequest(daemon, writer)
+            return Running(url: request.url) { () throws(Failure) in
+                try pending.complete(nil, isSilent: true, cookieJar: nil, RequestRunner(request).finish)
+            }
+        }
+        let download = DownloadRunner(request, destination, daemon)
+        let pending = try download.submit(writer)
+        return Running(url: request.url) { () throws(Failure) in try download.complete(pending) }
     }
 }
 
