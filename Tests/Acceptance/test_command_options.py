@@ -30,6 +30,49 @@ def test_the_fields_are_sent(run: Run, origin: ScriptedOrigin, command: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("options", "coding"),
+    [
+        (["-r", "0-9"], ["identity"]),
+        (["-H", "Range: bytes=0-9"], ["identity"]),
+        (["-r", "0-9", "-H", "Accept-Encoding: br"], ["br"]),
+        (["-r", "0-9", "--compressed"], None),
+        ([], None),
+    ],
+)
+def test_a_range_is_one_of_the_bytes_themselves(
+    run: Run, origin: ScriptedOrigin, options: list[str], coding: list[str] | None
+) -> None:
+    origin.on("/page", lambda exchange: exchange.reply(body=b""))
+    assert run("get", *options, f"{origin.url}/page").returncode == OK
+    sent = origin.requests[-1].values("accept-encoding")
+    assert sent == coding if coding else "gzip" in sent[0]
+
+
+def test_the_texts_of_several_data_are_one_form(run: Run, origin: ScriptedOrigin) -> None:
+    url = origin.on("/form", lambda exchange: exchange.reply(body=exchange.request.body))
+    assert run("post", "-d", "a=1", "--data", "b=2", "-d", "c", url).stdout == b"a=1&b=2&c"
+    assert origin.requests[-1].values("content-type") == ["application/x-www-form-urlencoded"]
+    for options in (["-d", "@file"], ["--json", "{}"], ["-T", "file"], ["-F", "a=b"]):
+        for words in ([*options, "-d", "a=1"], ["-d", "a=1", *options]):
+            done = run("post", *words, url)
+            assert done.returncode == USAGE
+            assert b"only -d with a text may be repeated" in done.stderr
+
+
+def test_the_number_of_redirects(run: Run, origin: ScriptedOrigin) -> None:
+    loop = f"{origin.url}/loop"
+    origin.on("/loop", lambda exchange: exchange.reply(302, headers=[("Location", loop)]))
+    for number in (0, 2):
+        before = len(origin.requests)
+        done = run("get", "--max-redirs", str(number), loop)
+        assert done.returncode == TRANSFER_FAILED
+        assert f"more than {number} redirects\nhint: raise --max-redirs" in done.stderr.decode()
+        assert len(origin.requests) - before == number + 1
+    done = run("get", "--max-redirs", "65", loop)
+    assert (done.returncode, b"--max-redirs takes a number from 0 to 64, not '65'" in done.stderr) == (USAGE, True)
+
+
+@pytest.mark.parametrize(
     ("path", "target"),
     [
         ("/page", "/page?q=a%20b%26c&na%C3%AFve=%3D&e="),

@@ -202,7 +202,7 @@ struct InvocationTests {
         ("get --pinnedpubkey sha256/abc u", "two slashes"),
         ("get --pinnedpubkey AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= u", "two slashes"),
         ("get --cacert= u", "is empty"), ("get --key= u", "is empty"), ("get --unix-socket= u", "is empty"),
-        ("get --resolve= u", "is empty"), ("post -d a -d b u", "one body"), ("post -d @ u", "name of a file"),
+        ("get --resolve= u", "is empty"), ("post -d a -d @b u", "one body"), ("post -d @ u", "name of a file"),
         ("get --socket= u", "needs a path"), ("call", "name of a method"), ("call m x", "NAME=VALUE"),
         ("call m =x", "NAME=VALUE"),
         ("call m a:={", "not JSON"), ("call m a=1 a=2", "twice"), ("call m - a=1", "standard input"),

@@ -20,7 +20,7 @@ enum RefusedOption {
         case "--parallel", "-Z": "\(name) is an option of carpool curl"
         case "--limit-rate", "--trace", "--trace-ascii", "--next", "-:", "--globoff", "-g", "--etag-save",
             "--etag-compare", "--time-cond", "-z", "--progress-bar", "-#", "--variable", "--speed-limit", "-Y",
-            "--speed-time", "-y", "--location-trusted", "--max-redirs", "--retry-delay", "--retry-max-time",
+            "--speed-time", "-y", "--location-trusted", "--retry-delay", "--retry-max-time",
             "--retry-all-errors", "--oauth2-bearer", "--path-as-is", "--no-clobber", "--remove-on-error":
             "\(name) is an option of carpool curl, which takes the command line of curl"
         default: nil

@@ -87,7 +87,10 @@ extension Option where Arguments == RequestArguments {
                 "--connect-timeout", takes: "SECONDS", "the timeout of resolving, connecting and TLS",
                 read: TimeSpan.milliseconds
             ) { $0.connectMilliseconds = $1 },
-            Option("--compressed", "request and decode compressed bodies (the default)") { _ in },
+            Option("--compressed", "request and decode compressed bodies (the default, except with -r)") {
+                $0.asksForCoding = true
+            },
+            Option("--no-buffer", short: "N", "print the body while it arrives (the default)") { _ in },
             Option("--show-error", short: "S", "print errors also with -s (always done)") { _ in },
         ]
     }

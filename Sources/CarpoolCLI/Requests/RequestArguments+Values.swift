@@ -32,6 +32,11 @@ extension RequestArguments {
     }
 
     private mutating func setBody(_ value: String, isJSON: Bool) throws(UsageError) {
+        // As in curl, the texts of several -d are the fields of one form.
+        if case .text(let first)? = body, !isJSON, !self.isJSON, !value.hasPrefix("@") {
+            body = .text("\(first)&\(value)")
+            return
+        }
         try checkNoBody()
         self.isJSON = isJSON
         switch value {
@@ -42,7 +47,10 @@ extension RequestArguments {
     }
 
     private func checkNoBody() throws(UsageError) {
-        guard body == nil else { throw UsageError("a request has one body: -d, --json, -T and -F exclude each other") }
+        guard body == nil else {
+            throw UsageError(
+                "a request has one body: -d, --json, -T and -F exclude each other; only -d with a text may be repeated")
+        }
     }
 
     static func setUpload(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
@@ -84,6 +92,17 @@ extension RequestArguments {
     static func count(_ text: String, of option: CommandOption) throws(UsageError) -> Int {
         guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), count >= 0 else {
             throw UsageError("\(option.long) takes a whole number, not '\(text)'")
+        }
+        return count
+    }
+
+    /// The maximum of redirects that the daemon accepts.
+    private static let mostRedirects = 64
+
+    /// The value of `--max-redirs`.
+    static func redirects(_ text: String) throws(UsageError) -> Int {
+        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), 0...mostRedirects ~= count else {
+            throw UsageError("--max-redirs takes a number from 0 to \(mostRedirects), not '\(text)'")
         }
         return count
     }

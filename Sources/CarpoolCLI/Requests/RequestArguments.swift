@@ -95,6 +95,10 @@ struct RequestArguments: CommandArguments {
     var cache = CachePolicyArguments()
     var proxy = ProxyArguments()
     var followsRedirects = true
+    /// The maximum number of redirects; `nil` for the session's.
+    var maximumRedirects: Int?
+    /// Whether compressed bytes are requested also with a range.
+    var asksForCoding = false
     var httpVersion: String?
     /// Values of the parameters that are declared with an option.
     var counts: [Count] = []
@@ -281,6 +285,10 @@ extension Option where Arguments == RequestArguments {
         [
             Option("--location", short: "L", "follow redirects (the default)") { $0.followsRedirects = true },
             Option("--no-location", "do not follow redirects") { $0.followsRedirects = false },
+            Option("--max-redirs", takes: "N", "follow up to N redirects (default: 16)") {
+                (arguments, text) throws(UsageError) in
+                arguments.maximumRedirects = try RequestArguments.redirects(text)
+            },
             Option("--http1.1", "use HTTP/1.1") { $0.httpVersion = "1.1" },
             Option("--http2", "use HTTP/2 if the server supports it") { $0.httpVersion = "2" },
         ]

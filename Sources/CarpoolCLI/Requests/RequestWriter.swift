@@ -51,7 +51,7 @@ struct RequestWriter {
             writer.integer(Int64(count.value))
         }
         writeRetries(to: &writer)
-        if !request.followsRedirects { writer.member("redirect", static: "do_not_follow") }
+        writeRedirects(to: &writer)
         more(&writer)
         writer.endObject()
     }
@@ -74,6 +74,10 @@ struct RequestWriter {
         } else if isForm {
             addUnlessGiven("Content-Type", "application/x-www-form-urlencoded")
         }
+        // A range of the encoded bytes could not be decoded.
+        if !request.asksForCoding, fields.contains(where: { $0.name.lowercased() == "range" }) {
+            addUnlessGiven("Accept-Encoding", "identity")
+        }
         guard !fields.isEmpty else { return }
         writer.key("headers")
         writer.beginArray()
@@ -92,6 +96,15 @@ struct RequestWriter {
         case .text, .file, .standardInput: true
         case .upload, .stream, .form, nil: false
         }
+    }
+
+    private func writeRedirects(to writer: inout JSONWriter) {
+        guard request.followsRedirects else { return writer.member("redirect", static: "do_not_follow") }
+        guard let maximum = request.maximumRedirects else { return }
+        writer.key("redirect")
+        writer.beginObject()
+        writer.member("max_hops", maximum)
+        writer.endObject()
     }
 
     /// Writes the retry policy, which also retries error statuses without `--fail`.

@@ -16,7 +16,7 @@ enum CommandHint {
         ("the user and the password of the proxy (--proxy-user)", "the user and the password with --proxy-user"),
         ("no_proxy (--noproxy)", "--noproxy"), ("addresses (--connect-to, --resolve)", "--connect-to or --resolve"),
         ("make it an upload (kind \"upload\")", "send it with carpool post -X GET"),
-        ("raise redirect.max_hops", "raise max_hops in redirect of the session"),
+        ("raise redirect.max_hops", "raise --max-redirs"),
         ("set redirect.allow_downgrade", "set allow_downgrade in redirect of the session"),
         ("omit serialize,", "leave out the serializer,"),
         ("set one with session.set_credential", "set one with carpool call session.set_credential"),
