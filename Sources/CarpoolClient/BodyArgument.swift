@@ -45,7 +45,10 @@ package enum BodyArgument {
         case .standardInput: return try load(standardInput(), path: nil)
         case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
         case .upload(let path): return try upload(path)
-        case .form(let parts): return .form(parts)
+        case .form(let parts):
+            // The daemon opens them when the request is made; a wrong name is noticed before.
+            for case .file(let path) in parts.map(\.content) where access(path, R_OK) != 0 { throw .last("open", path) }
+            return .form(parts)
         }
     }
 

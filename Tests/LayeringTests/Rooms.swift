@@ -79,6 +79,7 @@ let rooms: [String: [String: [String: String]]] = [
         "Program": [
             "CommandLine": "the command line is parsed",
             "Commands": "the command is found and run",
+            "CurlCommandLine": "an unknown option may be one of curl",
             "CurlTransfers": "a program that is called curl carries out curl's command line",
             "Terminal": "its end is the exit code",
         ],

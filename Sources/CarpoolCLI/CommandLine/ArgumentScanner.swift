@@ -17,9 +17,16 @@ struct ArgumentScanner {
     /// All commands, for messages that say which command has an option.
     private let commands: () -> [any Command.Type]
 
-    init(_ arguments: [String], commands: @escaping () -> [any Command.Type]) {
+    /// Whether `carpool curl` has an option of this name.
+    private let isOfCurl: (String) -> Bool
+
+    init(
+        _ arguments: [String], isOfCurl: @escaping (String) -> Bool = { _ in false },
+        commands: @escaping () -> [any Command.Type]
+    ) {
         self.arguments = arguments[...]
         self.commands = commands
+        self.isOfCurl = isOfCurl
     }
 
     /// The remaining arguments.
@@ -88,6 +95,9 @@ struct ArgumentScanner {
         if let command, let known = specification(named: name) {
             let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }
             return UsageError("\(command) has no \(name); \(others.joined(separator: ", ")) do", in: command)
+        }
+        if isOfCurl(name) {
+            return UsageError("\(name) is an option of carpool curl, which takes the command line of curl", in: command)
         }
         let near = NearestName.find(name, among: options.map(\.long))
         let suggestion = near.map { "; did you mean \($0)?" } ?? ""

@@ -65,8 +65,11 @@ struct Option<Arguments> {
     }
 
     /// An option whose value cannot be empty: such a value is usually a variable that was not set.
-    init(_ long: String, takesNonEmpty placeholder: String, _ summary: String, apply: @escaping Apply) {
-        self.init(long, nil, placeholder, summary, .apply(apply), requiresText: true)
+    init(
+        _ long: String, short: Character? = nil, takesNonEmpty placeholder: String, _ summary: String,
+        apply: @escaping Apply
+    ) {
+        self.init(long, short, placeholder, summary, .apply(apply), requiresText: true)
     }
 
     private init(

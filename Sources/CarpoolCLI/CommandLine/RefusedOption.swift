@@ -18,11 +18,6 @@ enum RefusedOption {
         case "--remote-header-name", "-J", "--remote-name-all", "--output-dir", "--create-dirs":
             "\(name) is an option of carpool curl; here -o FILE and -O name the file"
         case "--parallel", "-Z": "\(name) is an option of carpool curl"
-        case "--limit-rate", "--trace", "--trace-ascii", "--next", "-:", "--globoff", "-g", "--etag-save",
-            "--etag-compare", "--time-cond", "-z", "--progress-bar", "-#", "--variable", "--speed-limit", "-Y",
-            "--speed-time", "-y", "--location-trusted", "--retry-delay", "--retry-max-time",
-            "--retry-all-errors", "--oauth2-bearer", "--path-as-is", "--no-clobber", "--remove-on-error":
-            "\(name) is an option of carpool curl, which takes the command line of curl"
         default: nil
         }
     }

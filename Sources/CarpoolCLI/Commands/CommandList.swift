@@ -35,6 +35,11 @@ enum CommandList {
         }
         if let found { return found }
         let near = NearestName.find(name, among: all.map { $0.name })
-        throw UsageError("unknown command \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
+        // No name of a command has them.
+        let isURL = name.contains { $0 == "." || $0 == "/" || $0 == ":" }
+        throw UsageError(
+            isURL
+                ? "'\(name)' is not a command; to fetch a URL use: carpool get URL"
+                : "unknown command \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
     }
 }

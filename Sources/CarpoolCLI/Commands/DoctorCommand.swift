@@ -44,7 +44,7 @@ enum DoctorCommand: Command {
             var complete = arguments
             try complete.nameOutput()
             try complete.readIdentity()
-            return try Failure.naming { () throws(Failure) in try explain(complete) }
+            return try Failure.naming(of: complete) { () throws(Failure) in try explain(complete) }
         }
         let location = SocketLocation.resolve(option: arguments.socket)
         var findings = Findings()

@@ -88,7 +88,9 @@ enum WatchCommand: Command {
         return count
     }
 
-    static func run(_ arguments: Arguments) throws(Failure) -> ExitCode { try EventWatch(arguments).run() }
+    static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
+        try Failure.naming { () throws(Failure) in try EventWatch(arguments).run() }
+    }
 }
 
 /// Prints the events of a subscription, or a line for each request that ends, and saves the cursor.

@@ -17,6 +17,13 @@ enum CurlOptionTable {
     /// The option of a letter.
     static func lettered(_ letter: Character) -> CurlOption? { first { $0.letter == letter } }
 
+    /// Whether there is an option of this name, with its dashes.
+    static func has(_ name: String) -> Bool {
+        if name.hasPrefix("--no-"), named(String(name.dropFirst(5))) != nil { return true }
+        if name.hasPrefix("--") { return named(String(name.dropFirst(2))) != nil }
+        return name.dropFirst().first.map { lettered($0) != nil } ?? false
+    }
+
     private static func first(where matches: (CurlOption) -> Bool) -> CurlOption? {
         for topic in topics {
             if let option = topic.first(where: matches) { return option }

@@ -1,7 +1,7 @@
 extension Invocation {
     /// Parses the arguments after the program's name.
     static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
-        var scanner = ArgumentScanner(arguments) { CommandList.all }
+        var scanner = ArgumentScanner(arguments, isOfCurl: CurlOptionTable.has) { CommandList.all }
         var socket: String?
         // The options before the name of the command.
         while let argument = try scanner.next([.socket, .help, .version], in: nil) {

@@ -82,6 +82,11 @@ struct ConnectionArguments: Equatable {
         certificateType = type
     }
 
+    /// The options that name files, and the files.
+    var files: [(option: String, path: String)] {
+        [("--cert", certificate), ("--key", key)].compactMap { option, path in path.map { (option, $0) } }
+    }
+
     /// Writes the parameter `client_certificate`.
     private func writeCertificate(to writer: inout JSONWriter) {
         guard let certificate else { return }

@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 extension Failure {
     /// The parameters that options set, longer names first where one contains another.
@@ -15,6 +16,8 @@ extension Failure {
         (".proxy.https.preproxy", "--preproxy"), (".proxy.http.preproxy", "--preproxy"),
         (".proxy.https", "the variable https_proxy or all_proxy"),
         (".proxy.http", "the variable http_proxy or all_proxy"),
+        (".destination.path", "--output"), (".method", "--request"),
+        ("params.types[", "TYPE"), ("params.since", "--since"),
     ]
 
     /// The failure with the name of the option in place of the path of its parameter.
@@ -27,8 +30,27 @@ extension Failure {
         return Failure(code, "\(known.option): \(message[end.upperBound...])", hint: hint)
     }
 
-    /// Runs a request; its failure names the option and not the parameter.
+    /// The failure with the option before a file that the daemon could not open, and the file as it was typed.
+    func namingFile(of request: RequestArguments) -> Failure {
+        let prefix = "cannot open "
+        guard refusal == "file.cannot_open", let message, message.hasPrefix(prefix) else { return self }
+        for (option, path) in request.trust.files + request.connection.files {
+            let start = prefix + SocketLocation.absolute(path) + ":"
+            guard message.hasPrefix(start) else { continue }
+            return Failure(code, "\(option): \(prefix)\(path):\(message.dropFirst(start.count))", hint: hint)
+        }
+        return self
+    }
+
+    /// Runs a call; its failure names the option and not the parameter.
     static func naming<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         do throws(Failure) { return try body() } catch { throw error.namingOption }
+    }
+
+    /// Runs a request; its failure names the option and not the parameter or the file.
+    static func naming<Value>(
+        of request: RequestArguments, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        do throws(Failure) { return try body() } catch { throw error.namingOption.namingFile(of: request) }
     }
 }

@@ -54,9 +54,14 @@ struct Outcome {
         // The reader of standard output has closed it.
         if name.hasSuffix("response_output_closed") { return .brokenPipe }
         let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
-        let hint = name.hasSuffix(".cannot_find_host") ? hostHint : nil
+        let hint = name.hasSuffix(".cannot_find_host") ? hostHint : Outcome.hint(for: name)
         return Failure(
             isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: hint ?? error?["hint"]?.string)
+    }
+
+    /// What this command can do about a failure for which the daemon has no advice.
+    private static func hint(for name: String) -> String? {
+        name.hasSuffix(".unsupported_url") ? "for another protocol, carpool curl runs the curl on PATH" : nil
     }
 
     /// The hint for a host without an address, if the options have other addresses.

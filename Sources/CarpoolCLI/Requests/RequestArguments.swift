@@ -149,9 +149,10 @@ extension Option where Arguments == RequestArguments {
     }
 
     static var output: Option {
-        Option("--output", short: "o", takes: "FILE", "write the body to FILE, which is replaced once it is complete") {
-            $0.output = $1 == "-" ? nil : $1
-        }
+        Option(
+            "--output", short: "o", takesNonEmpty: "FILE",
+            "write the body to FILE, which is replaced once it is complete"
+        ) { $0.output = $1 == "-" ? nil : $1 }
     }
 
     static var resume: Option {

@@ -34,7 +34,7 @@ extension RequestCommand {
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        try Failure.naming { () throws(Failure) in
+        try Failure.naming(of: arguments) { () throws(Failure) in
             if arguments.isSeveral { return try RequestSeries(arguments).run() }
             guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
             var complete = arguments

@@ -71,7 +71,9 @@ struct RequestSeries {
     /// Prints a failure with its URL; the first one decides about the exit code.
     private func note(_ failure: Failure, _ url: String, _ first: inout ExitCode) throws(Failure) {
         // Without a message it is the end of standard output, and without a daemon nothing can follow.
-        guard let message = failure.namingOption.message, failure.code != .unreachable, !arguments.failsEarly else {
+        guard let message = failure.namingOption.namingFile(of: arguments).message, failure.code != .unreachable,
+            !arguments.failsEarly
+        else {
             throw failure
         }
         // The message about a status has the URL already.

@@ -54,6 +54,15 @@ struct TrustArguments: Equatable {
         pins += added
     }
 
+    /// The options that name files, and the files.
+    var files: [(option: String, path: String)] {
+        var files: [(option: String, path: String)] = []
+        if let authorities { files.append(("--cacert", authorities)) }
+        if let directory { files.append(("--capath", directory)) }
+        if let revocationLists { files.append(("--crlfile", revocationLists)) }
+        return files + pins.filter { !$0.hasPrefix("sha256//") }.map { ("--pinnedpubkey", $0) }
+    }
+
     /// Writes the parameter `trust`.
     func write(to writer: inout JSONWriter) {
         let evaluates = !pins.isEmpty || revocationLists != nil || requiresStaple

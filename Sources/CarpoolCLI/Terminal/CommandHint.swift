@@ -12,11 +12,20 @@ enum CommandHint {
         ("set trust.ca_file (--cacert) to the file", "use --cacert with the file"),
         ("trust.verify false (--insecure)", "--insecure"),
         ("set client_certificate (--cert) to the file", "use --cert with the file"),
+        (
+            "give PEM text with CERTIFICATE and PRIVATE KEY blocks, or a PKCS#12 file",
+            "name the file of the private key with --key, or give a PEM file with both or a PKCS#12 file"
+        ), ("give the password, or remove it", "give the password with --pass or as FILE:PASSWORD, or remove it"),
         ("check proxy (--proxy, and http_proxy", "check --proxy (and http_proxy"),
         ("the user and the password of the proxy (--proxy-user)", "the user and the password with --proxy-user"),
         ("no_proxy (--noproxy)", "--noproxy"), ("addresses (--connect-to, --resolve)", "--connect-to or --resolve"),
         ("make it an upload (kind \"upload\")", "send it with carpool post -X GET"),
         ("raise redirect.max_hops", "raise --max-redirs"),
+        ("set create_directories to create missing directories", "make the directory before, with mkdir -p"),
+        (
+            "Check that it is a regular file, and that the daemon's user may read it. Paths are absolute.",
+            "check the name, and that it is a regular file that you may read"
+        ),
         ("set redirect.allow_downgrade", "set allow_downgrade in redirect of the session"),
         ("omit serialize,", "leave out the serializer,"),
         ("set one with session.set_credential", "set one with carpool call session.set_credential"),

@@ -14,6 +14,12 @@ struct CurlArgumentsTests {
         #expect(line.invocation.operations.map(\.targets) == [[target]])
     }
 
+    @Test("The category of the help may be missing", arguments: [["-h"], ["--help"], ["u", "--help"]])
+    func help(_ words: [String]) throws {
+        #expect(try Self.read(words).answer == Self.read(["--help", ""]).answer)
+        #expect(Self.failure(["--user-agent"])?.message == "option --user-agent: requires parameter")
+    }
+
     @Test func outputsGoToTheURLsInOrder() throws {
         let targets = try CurlLine.read(["-o", "1", "a", "b", "-o", "2", "-O", "c"]).invocation.operations[0].targets
         #expect(targets.map(\.url) == ["a", "b", "c"])
