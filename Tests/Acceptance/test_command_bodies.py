@@ -92,10 +92,11 @@ def test_a_download_goes_on_after_its_daemon_was_killed(
     url = resumable(origin, 100_000, waits=True)
     first = start()
     variables = {**first.environment, "CARPOOL_SOCKET": str(first.socket)}
-    process = begin([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
+    process = begin([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path, stderr=subprocess.PIPE)
     eventually((tmp_path / ".out.carpool-resume").exists)
     first.kill()
-    assert process.wait(PATIENCE_SECONDS) == UNREACHABLE
+    assert b"hint: use -C - to resume" in process.communicate(timeout=PATIENCE_SECONDS)[1]
+    assert process.returncode == UNREACHABLE
     start()
     command = [CARPOOL, "get", "-C", "-", "-o", "out", url]
     assert subprocess.run(command, env=variables, cwd=tmp_path, check=False, timeout=PATIENCE_SECONDS).returncode == OK

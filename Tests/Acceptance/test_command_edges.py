@@ -52,7 +52,8 @@ Shell = Callable[[str], subprocess.CompletedProcess[str]]
 def test_a_full_disk_is_told(shell: Shell, nginx: Nginx, name: str, output: str) -> None:
     done = shell(f"carpool get {nginx.http}/{name} {output}")
     assert done.returncode == TRANSFER_FAILED
-    assert "No space left on device" in done.stderr
+    place = "standard output" if output.startswith(">") else "/dev/full"
+    assert f"cannot write to {place}: No space left on device" in done.stderr
 
 
 def test_a_reader_that_leaves_ends_it_as_it_ends_other_filters(shell: Shell, nginx: Nginx) -> None:
@@ -82,9 +83,7 @@ def test_pipes_devices_and_links_are_written_as_what_they_are(shell: Shell, ngin
 
 
 @pytest.mark.parametrize("options", ["", "--whole", "-i"])
-def test_a_path_of_a_descriptor_is_that_descriptor(
-    shell: Shell, nginx: Nginx, directory: Path, options: str
-) -> None:
+def test_a_path_of_a_descriptor_is_that_descriptor(shell: Shell, nginx: Nginx, directory: Path, options: str) -> None:
     # A link of the test's own: as root, a command that replaces links would replace /dev/stdout.
     (directory / "out").symlink_to("/proc/self/fd/3")
     done = shell(f"carpool get {options} -o out {nginx.http}/hello.txt 3>file && cat file")

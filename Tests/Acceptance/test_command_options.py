@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from harness.command import OK, TIMED_OUT, TRANSFER_FAILED, USAGE, Run
+from harness.command import OK, RPC_ERROR, TIMED_OUT, TRANSFER_FAILED, USAGE, Run
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
@@ -154,6 +154,28 @@ def test_a_wrong_value_is_named_before_anything_is_sent(
     assert done.returncode == USAGE
     assert message in done.stderr.decode()
     assert not origin.requests
+
+
+def test_refused_values_are_named_by_their_options(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    for words, message in [
+        (["-X", "A B"], '--request: not a request method: "A B"'),
+        (["-H", "X: a\nY: b"], "--header: header X: the value must not contain CR, LF"),
+        (["-o", "folder/"], "--output: the path ends with a /"),
+        (["--cacert", "missing"], "--cacert: cannot open missing: No such file or directory"),
+        (["-E", "missing:password"], "--cert: cannot open missing: No such file or directory"),
+    ]:
+        done = run("get", *words, origin.url)
+        assert (done.returncode, message in done.stderr.decode()) == (RPC_ERROR, True), done.stderr
+    done = run("post", "-F", "a=@missing", origin.url)
+    assert (done.returncode, b"cannot read the body: open missing: No such file" in done.stderr) == (USAGE, True)
+    for words, hint in [
+        (["-o", "none/file", origin.url], "make the directory before, with mkdir -p"),
+        (["ftp://a.test/"], "for another protocol, carpool curl runs the curl on PATH"),
+        (["http://a.test:99999/"], "check the URL: http[s]://HOST[:PORT]/PATH"),
+    ]:
+        done = run("get", *words)
+        assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (TRANSFER_FAILED, f"hint: {hint}")
+    assert [request.target for request in origin.requests] in ([], ["/"])
 
 
 def test_the_text_of_write_out(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:

@@ -53,14 +53,16 @@ struct DownloadDestination {
         return String(validating: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
-    /// Stores resume data beside the file, for `-C -`. If that fails, the next download starts from the beginning.
-    func save(_ resumeData: String) {
-        guard let note = try? OutputFile(resumeDataPath) else { return }
+    /// Stores resume data beside the file, for `-C -`. Returns false if that failed, as on a full disk: the next
+    /// download starts from the beginning.
+    @discardableResult
+    func save(_ resumeData: String) -> Bool {
+        guard let note = try? OutputFile(resumeDataPath) else { return false }
         // A URL may contain secrets.
         fchmod(note.descriptor.raw, 0o600)
         let bytes = Array("\(resumeData)\n".utf8)
-        guard (try? BlockingOutput(borrowing: note.descriptor.raw).write(bytes)) != nil else { return }
-        try? note.commit()
+        guard (try? BlockingOutput(borrowing: note.descriptor.raw).write(bytes)) != nil else { return false }
+        return (try? note.commit()) != nil
     }
 
     /// Deletes the resume data.

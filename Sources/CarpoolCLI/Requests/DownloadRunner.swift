@@ -53,15 +53,12 @@ struct DownloadRunner {
         var meter = ProgressMeter(isSilent: request.isSilent)
         var isKept = false
         while true {
-            let record = try pending.poll(milliseconds: ProgressMeter.milliseconds)
+            let record = try poll(pending, isResumable: isKept)
             let isOver = record["finished"]?.bool != false
             meter.show(record: record, isOver: isOver)
             if isOver { return record }
             // Stored early, in case this process or the daemon is killed.
-            if !isKept, let token = record["resume_data"]?.string {
-                destination.save(token)
-                isKept = true
-            }
+            if !isKept, let token = record["resume_data"]?.string { isKept = destination.save(token) }
             guard let signal = interruption.signal else { continue }
             let left = try pending.call("request.cancel") { $0.member("resume_data", true) }["resume_data"]?.string
             if let left { destination.save(left) } else { destination.deleteResumeData() }
@@ -70,14 +67,32 @@ struct DownloadRunner {
         }
     }
 
+    /// Asks for the record; a download whose daemon has died can be resumed.
+    private func poll(_ pending: PendingRequest, isResumable: Bool) throws(Failure) -> JSON {
+        do throws(Failure) {
+            return try pending.poll(milliseconds: ProgressMeter.milliseconds)
+        } catch {
+            guard isResumable, error.code == .unreachable else { throw error }
+            var failure = error
+            failure.hint = DownloadRunner.resumingHint
+            throw failure
+        }
+    }
+
+    private static let resumingHint = "use -C - to resume"
+
     private func settle(_ record: JSON) throws(Failure) {
-        let left = record["resume_data"]?.string
-        if let left { destination.save(left) } else { destination.deleteResumeData() }
+        var isResumable = false
+        if let left = record["resume_data"]?.string {
+            isResumable = destination.save(left)
+        } else {
+            destination.deleteResumeData()
+        }
         do throws(Failure) {
             try Outcome(record, request).check()
         } catch {
             var failure = error
-            if left != nil { failure.hint = "use -C - to resume" }
+            if isResumable { failure.hint = DownloadRunner.resumingHint }
             throw failure
         }
     }

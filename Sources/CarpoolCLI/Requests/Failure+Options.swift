@@ -17,7 +17,7 @@ extension Failure {
         (".proxy.https", "the variable https_proxy or all_proxy"),
         (".proxy.http", "the variable http_proxy or all_proxy"),
         (".destination.path", "--output"), (".method", "--request"),
-        ("params.types[", "TYPE"), ("params.since", "--since"),
+        ("params.headers[", "--header"), ("params.types[", "TYPE"), ("params.since", "--since"),
     ]
 
     /// The failure with the name of the option in place of the path of its parameter.

@@ -50,13 +50,21 @@ struct Outcome {
     private var failure: Failure {
         let error = record["outcome"]?["error"]
         let name = error?["name"]?.string ?? "unknown"
-        let message = error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")"
+        let message = Outcome.inWordsOfTheCommand(
+            error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")")
         // The reader of standard output has closed it.
         if name.hasSuffix("response_output_closed") { return .brokenPipe }
         let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
         let hint = name.hasSuffix(".cannot_find_host") ? hostHint : Outcome.hint(for: name)
         return Failure(
             isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: hint ?? error?["hint"]?.string)
+    }
+
+    /// The message, with the output of this command in place of the descriptor that it has passed.
+    private static func inWordsOfTheCommand(_ message: String) -> String {
+        let daemon = "cannot write the body to the descriptor that was passed"
+        guard message.hasPrefix(daemon) else { return message }
+        return "cannot write to standard output\(message.dropFirst(daemon.count))"
     }
 
     /// What this command can do about a failure for which the daemon has no advice.

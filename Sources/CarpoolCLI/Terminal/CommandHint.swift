@@ -26,6 +26,7 @@ enum CommandHint {
             "Check that it is a regular file, and that the daemon's user may read it. Paths are absolute.",
             "check the name, and that it is a regular file that you may read"
         ),
+        ("write the whole URL, with http:// or https://", "check the URL: http[s]://HOST[:PORT]/PATH"),
         ("set redirect.allow_downgrade", "set allow_downgrade in redirect of the session"),
         ("omit serialize,", "leave out the serializer,"),
         ("set one with session.set_credential", "set one with carpool call session.set_credential"),
