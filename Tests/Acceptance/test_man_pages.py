@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from harness.command import OK, USAGE, Run
 from harness.daemon import CARPOOL
 from harness.waiting import PATIENCE_SECONDS
@@ -77,6 +78,23 @@ def test_the_order_of_the_arguments_does_not_matter(run: Run) -> None:
     done = run("help", "--man", "get", "post")
     assert done.returncode == USAGE
     assert b"help takes one COMMAND, not also 'post'" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-x"], ["one", "two"]])
+def test_installing_takes_one_folder(variables: dict[str, str], directory: Path, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [ROOT / "clients/install-shell", *arguments],
+        env=variables | {"CARPOOL_CLI": str(CARPOOL)},
+        cwd=directory,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (
+        1,
+        b"",
+        b"carpool: usage: clients/install-shell [PREFIX]",
+    )
 
 
 def test_man_and_the_shells_find_what_is_installed(variables: dict[str, str], run: Run, directory: Path) -> None:
