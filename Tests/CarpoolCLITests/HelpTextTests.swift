@@ -17,6 +17,22 @@ struct HelpTextTests {
         #expect(HelpText.overview(of: CommandList.all).contains(command.summary))
     }
 
+    @Test(arguments: commands) func everyOptionStandsOnceUnderATopic(_ name: String) throws {
+        let options = try CommandList.find(name).specifications
+        let groups = OptionTopic.groups(of: options)
+        #expect(groups.flatMap(\.options).map(\.long).sorted() == options.map(\.long).sorted())
+        guard groups.count > 1 else { return }
+        let known = Set(OptionTopic.allCases.flatMap(\.options))
+        for option in options { #expect(known.contains(option.long), "\(option.long) has no topic") }
+    }
+
+    @Test func everyNameOfATopicIsAnOption() {
+        let names = Set(CommandList.all.flatMap { $0.specifications.map(\.long) })
+        let known = OptionTopic.allCases.flatMap(\.options)
+        #expect(Set(known).count == known.count)
+        for name in known { #expect(names.contains(name), "\(name) is no option") }
+    }
+
     @Test(arguments: commands) func everyExampleCanBeParsed(_ name: String) throws {
         let command = try CommandList.find(name)
         #expect(!command.examples.isEmpty)

@@ -28,7 +28,9 @@ enum HelpText {
         var text = "Usage: \(usage.last == " " ? String(usage.dropLast()) : usage)\n\n"
         text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
         if !command.details.isEmpty { text += "\n\(command.details)\n" }
-        text += "\nOptions:\n" + command.specifications.map(line).joined()
+        for group in OptionTopic.groups(of: command.specifications) {
+            text += "\n\(group.title):\n" + group.options.map(line).joined()
+        }
         text += "\nExamples:\n" + command.examples.map { "  \($0)\n" }.joined()
         return text
     }

@@ -29,7 +29,7 @@ struct ManualPage {
         page.add(details: command.details)
         page.roff.section("OPTIONS")
         let isCurl = command.name == "curl"
-        if isCurl { page.addOptionsOfCurl() } else { for option in command.specifications { page.add(option) } }
+        if isCurl { page.addOptionsOfCurl() } else { page.add(OptionTopic.groups(of: command.specifications)) }
         page.roff.section("EXAMPLES")
         for example in command.examples { page.roff.example(example) }
         if isCurl {
@@ -52,6 +52,13 @@ struct ManualPage {
 
     private static func sentence(_ summary: String) -> String {
         "\(summary.prefix(1).uppercased())\(summary.dropFirst())."
+    }
+
+    private mutating func add(_ groups: [OptionTopic.Group]) {
+        for group in groups {
+            if groups.count > 1 { roff.subsection(group.title) }
+            for option in group.options { add(option) }
+        }
     }
 
     private mutating func add(_ option: OptionSpecification) {
