@@ -56,6 +56,12 @@ def test_a_full_disk_is_told(shell: Shell, nginx: Nginx, name: str, output: str)
     assert f"cannot write to {place}: No space left on device" in done.stderr
 
 
+def test_the_cache_of_the_user_may_be_cleared(shell: Shell, nginx: Nginx, directory: Path) -> None:
+    whole = f"carpool get --whole {nginx.http}/1m.bin | wc -c"
+    assert shell(f"{whole}; rm -r cache/*; {whole}").stdout.split() == [str(1 << 20), str(1 << 20)]
+    assert (directory / "cache/carpool/spool").stat().st_mode & 0o777 == 0o700
+
+
 def test_a_reader_that_leaves_ends_it_as_it_ends_other_filters(shell: Shell, nginx: Nginx) -> None:
     done = shell(f"carpool get {nginx.http}/16m.bin | head -c 1 >first; echo ${{PIPESTATUS[0]}} >&2")
     assert done.stderr == f"{128 + signal.SIGPIPE}\n"

@@ -37,7 +37,7 @@ final class Spool: BodySpool {
         let (client, directory) = (clientOfOwner(owner), directory)
         let writer = FileWriter(files, share: Spool.share(of: client), isHashed: isHashed) { file in
             do throws(SystemError) {
-                file.descriptor = try FileDescriptor.unnamed(in: directory)
+                file.descriptor = try Spool.unnamedFile(in: directory)
                 return nil
             } catch {
                 return error
@@ -46,6 +46,17 @@ final class Spool: BodySpool {
         let body = SpooledBody(of: owner, client: client, writer: writer, spool: self)
         bodies[owner.id] = body
         return body
+    }
+
+    /// A file without a name in the directory, which is made again if it was removed: users clear ~/.cache. May block.
+    private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
+        do throws(SystemError) {
+            return try FileDescriptor.unnamed(in: directory)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            try PrivateDirectory.create(directory)
+            return try FileDescriptor.unnamed(in: directory)
+        }
     }
 
     func path(for owner: any BodyOwner) -> String? { "\(directory)/\(owner.id)" }
