@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 from pathlib import Path
 
@@ -72,6 +73,9 @@ def test_the_first_failure_decides_and_the_others_are_done(
 def test_each_has_a_file_of_its_own(run: Run, pages: list[str], tmp_path: Path, options: list[str]) -> None:
     assert run("get", "-s", "-O", *options, *pages).returncode == OK
     assert [(tmp_path / f"page{letter}").read_bytes() for letter in "abc"] == [expected(letter) for letter in "abc"]
+    done = run("get", "-O", *options, pages[0], pages[1], f"{pages[0]}?again")
+    message = f"-O: 'pagea' would be the file of {pages[0]} and of {pages[0]}?again"
+    assert (done.returncode, message in done.stderr.decode()) == (USAGE, True)
 
 
 def test_a_file_is_complete_while_those_before_it_still_arrive(
@@ -86,6 +90,21 @@ def test_a_file_is_complete_while_those_before_it_still_arrive(
         gate.set()
         assert tool.wait(PATIENCE_SECONDS) == OK
     assert (tmp_path / "slow").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["-O"]])
+def test_a_slow_one_lets_those_behind_it_run(
+    variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, options: list[str]
+) -> None:
+    gate = origin.hold("/slow", b"slow ")
+    urls = [origin.on(f"/{number}", lambda exchange: exchange.reply(body=b".")) for number in range(20)]
+    arguments = [CARPOOL, "get", "--parallel", "2", *options, f"{origin.url}/slow", *urls]
+    with running(arguments, env=variables, cwd=tmp_path, stdout=subprocess.PIPE) as tool:
+        assert len(origin.received(21)) == 21
+        gate.set()
+        assert tool.communicate(timeout=PATIENCE_SECONDS)[0] == (b"" if options else b"slow " + b"." * 20)
+        assert tool.returncode == OK
+    assert len(list(tmp_path.iterdir())) == (21 if options else 0)
 
 
 @pytest.mark.parametrize("options", [[], ["--parallel", "2"]])

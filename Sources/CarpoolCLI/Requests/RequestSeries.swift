@@ -16,6 +16,7 @@ struct RequestSeries {
     func run() throws(Failure) -> ExitCode {
         let urls = try (arguments.url.isEmpty ? [] : [arguments.url]) + arguments.moreURLs + fileURLs()
         guard !urls.isEmpty else { throw Failure(.usage, "\(arguments.inputFile ?? "") has no URL") }
+        try checkNames(urls)
         // A request that is not sent takes no time.
         return arguments.parallel > 1 && !arguments.isDryRun ? try runAtOnce(urls) : try runInTurn(urls)
     }
@@ -41,6 +42,22 @@ struct RequestSeries {
         return text.split(whereSeparator: \.isNewline).compactMap { line in
             let url = line.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
             return url.isEmpty || url.hasPrefix("#") ? nil : RequestArguments.withScheme(String(url))
+        }
+    }
+
+    /// Refuses two URLs whose files have the same name: the second one would replace the first one.
+    private func checkNames(_ urls: [String]) throws(Failure) {
+        guard arguments.usesRemoteName else { return }
+        var owners: [String: String] = [:]
+        var named = arguments
+        for url in urls {
+            named.url = url
+            // A URL without a name fails in its turn.
+            guard (try? named.nameOutput()) != nil, let name = named.output else { continue }
+            guard let other = owners.updateValue(url, forKey: name) else { continue }
+            throw Failure(
+                .usage, "-O: '\(name)' would be the file of \(other) and of \(url)",
+                hint: "use one command for each, with -o FILE")
         }
     }
 
@@ -90,20 +107,19 @@ struct RequestSeries {
         let daemon = try DaemonAccess(socket: arguments.socket)
         let fields = try HeaderFile.fields(of: arguments.headers)
         var first = ExitCode.success
-        var running: [Running] = []
+        var window = RequestWindow(parallel: arguments.parallel)
         var rest = urls[...]
-        while !rest.isEmpty || !running.isEmpty {
-            while running.count < arguments.parallel, let url = rest.popFirst() {
+        while !rest.isEmpty || !window.isEmpty {
+            while window.hasRoom, let url = rest.popFirst() {
                 do throws(Failure) {
                     let request = try single(url)
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
-                    running.append(try start(request, writer, daemon))
+                    window.add(try start(request, writer, daemon))
                 } catch {
                     try note(error, url, &first)
                 }
             }
-            guard !running.isEmpty else { continue }
-            let next = running.removeFirst()
+            guard !window.isEmpty, let next = window.next(hasMore: !rest.isEmpty) else { continue }
             do throws(Failure) {
                 _ = try next.complete()
             } catch {
@@ -113,24 +129,22 @@ struct RequestSeries {
         return first
     }
 
-    /// A request under way, and what waits for its end.
-    private struct Running {
-        let url: String
-        let complete: () throws(Failure) -> ExitCode
-    }
-
     private func start(
         _ request: RequestArguments, _ writer: RequestWriter, _ daemon: DaemonAccess
-    ) throws(Failure) -> Running {
+    ) throws(Failure) -> RequestWindow.Member {
         guard let path = request.output, let destination = DownloadDestination(path, request, daemon) else {
             let pending = try PendingRequest(daemon, writer)
-            return Running(url: request.url) { () throws(Failure) in
-                try pending.complete(nil, isSilent: true, cookieJar: nil, RequestRunner(request).finish)
+            return RequestWindow.Member(request.url, pending) { (record) throws(Failure) in
+                try pending.complete(with: record, RequestRunner(request).finish)
             }
         }
         let download = DownloadRunner(request, destination, daemon)
         let pending = try download.submit(writer)
-        return Running(url: request.url) { () throws(Failure) in try download.complete(pending) }
+        return RequestWindow.Member(request.url, pending) { (_) throws(Failure) in
+            // Between two downloads a signal ends the command at once.
+            defer { Interruption().unblock() }
+            return try download.complete(pending)
+        }
     }
 }
 
