@@ -16,7 +16,8 @@ struct Carpoold {
             exit(2)
         }
         switch arguments.task {
-        case .help: say(Options.help)
+        case .help: say(DaemonHelp.text)
+        case .manual: say(DaemonHelp.page)
         case .version: say("carpoold \(ServerVersion.text) (\(ServerVersion.library))\n")
         case .openRPC: say(ServerVersion.openRPC() + "\n")
         case .serve: exit(serve(arguments))

@@ -1,4 +1,4 @@
-"""The pages of the manual that `carpool help --man` prints, and their installation."""
+"""The pages of the manual that `carpool help --man` and `carpoold --man` print, and their installation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.command import OK, USAGE, Run
-from harness.daemon import CARPOOL
+from harness.daemon import CARPOOL, CARPOOLD
 from harness.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +68,23 @@ def test_a_page_shows_all_of_the_help(run: Run, directory: Path) -> None:
         assert f"carpool{'-' if name else ''}{name} - " in shown
 
 
+def test_the_page_of_the_daemon_shows_all_of_its_help(directory: Path) -> None:
+    made = {}
+    for option in ["--man", "--help"]:
+        done = subprocess.run([CARPOOLD, option], capture_output=True, timeout=PATIENCE_SECONDS, check=True)
+        assert done.stderr == b""
+        made[option] = done.stdout
+    assert made["--man"].startswith(b'.TH "CARPOOLD" 8 ')
+    shown = " ".join(plain(made["--man"], directory).split())
+    options = re.findall(r"^  (?:-h, )?(--[a-z-]+)(?: [A-Z]+)?  +(.*)$", made["--help"].decode(), re.MULTILINE)
+    assert len(options) > 8
+    for name, summary in options:
+        assert name in shown
+        assert f"{summary[0].upper()}{summary[1:]}." in shown
+    for title in ["NAME", "SYNOPSIS", "SIGNALS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"]:
+        assert f" {title} " in shown
+
+
 def test_signs_of_the_shell_stay_as_they_are(run: Run, directory: Path) -> None:
     page = plain(pages(run)["curl"], directory)
     assert r"carpool curl -o /dev/null -s -w '%{http_code}\n' https://example.com/" in page
@@ -100,16 +117,17 @@ def test_installing_takes_one_folder(variables: dict[str, str], directory: Path,
 def test_man_and_the_shells_find_what_is_installed(variables: dict[str, str], run: Run, directory: Path) -> None:
     installed = subprocess.run(
         [ROOT / "clients/install-shell", directory / "prefix"],
-        env=variables | {"CARPOOL_CLI": str(CARPOOL)},
+        env=variables | {"CARPOOL_CLI": str(CARPOOL), "CARPOOLD": str(CARPOOLD)},
         capture_output=True,
         timeout=PATIENCE_SECONDS,
         check=True,
     )
     assert installed.stderr == b""
     files = installed.stdout.decode().splitlines()
-    assert len(files) == 3 + len(pages(run))
+    assert len(files) == 4 + len(pages(run))
     share = directory / "prefix/share"
     assert (share / "man/man1/carpool-get.1").read_bytes() == pages(run)["get"]
+    assert (share / "man/man8/carpoold.8").read_bytes().startswith(b'.TH "CARPOOLD" 8 ')
     for shell, path in [
         ("bash", "bash-completion/completions/carpool"),
         ("zsh", "zsh/site-functions/_carpool"),

@@ -1,3 +1,4 @@
+import CarpoolSystem
 import Testing
 
 @testable import CarpoolCLI

@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// Pages of the manual, from the same declarations as the help.
 struct ManualPage {
     private var roff: Roff
@@ -16,7 +18,7 @@ struct ManualPage {
         for option in [OptionSpecification.socket, .help, .version] { page.add(option) }
         page.addEnvironment()
         page.addExitCodes()
-        page.addOthers(["carpool-get(1)", "curl(1)"])
+        page.addOthers(["carpool-get(1)", "carpoold(8)", "curl(1)"])
         return page.roff.text
     }
 
