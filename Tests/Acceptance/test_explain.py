@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.command import OK, Run
+from harness.daemon import CARPOOL
 from harness.declared import declaring
+from harness.waiting import PATIENCE_SECONDS
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
 from origins.scripted import ScriptedOrigin
@@ -28,6 +31,11 @@ def port(url: str) -> int:
     return int(url.rstrip("/").rsplit(":", 1)[1])
 
 
+def shared(client: carpool.Client) -> str:
+    """How ordinary requests share connections over TLS, with this libcurl."""
+    return "multiplexed" if client.call("daemon.info")["libcurl"]["profile"] == "multiplex" else "sequential"
+
+
 def test_the_defaults(client: carpool.Client) -> None:
     assert explain(client, "https://user:secret@api.example/x") == {
         "url": "https://api.example/x",
@@ -40,7 +48,7 @@ def test_the_defaults(client: carpool.Client) -> None:
         "credential": {"source": "default", "in_url": True},
         "cookies": {"source": "default", "names": []},
         "proxy": {"source": "default"},
-        "pool": {"settings": [], "connections": 0, "idle": 0},
+        "pool": {"settings": [], "sharing": shared(client), "connections": 0, "idle": 0},
     }
 
 
@@ -114,6 +122,7 @@ def test_each_setting_and_where_it_comes_from(source: str, start: StartDaemon, a
             },
             "pool": {
                 "settings": ["trust", "tls", "client_certificate", "addresses", "proxy", "host"],
+                "sharing": shared(client),
                 "connections": 0,
                 "idle": 0,
             },
@@ -251,6 +260,43 @@ def test_the_doctor_explains_downloads_and_streams(run: Run, origin: ScriptedOri
     assert (b"new" in run("get", "-v", *options, origin.url).stderr) is is_apart
 
 
+PIPED = "not with requests that HTTP/2 sends at once, because whatever reads the output may be slow"
+ALONE = "only with streams, downloads and uploads, which may be long"
+IN_ORDER = "a connection carries one request at a time, then the next one"
+AT_ONCE = "a connection carries many requests at once, if the server speaks HTTP/2"
+
+
+@pytest.mark.parametrize(
+    "options, line",
+    [
+        ([], PIPED),
+        (["-i"], PIPED),
+        (["--stream"], PIPED),
+        (["--whole"], AT_ONCE),
+        (["--http1.1"], IN_ORDER),
+        (["-o", "file"], ALONE),
+        (["--lines"], ALONE),
+    ],
+)
+def test_the_doctor_says_how_a_piped_body_over_https_shares(
+    run: Run, client: carpool.Client, options: list[str], line: str
+) -> None:
+    if line == AT_ONCE and shared(client) == "sequential":
+        line = IN_ORDER
+    done = run("doctor", *options, URL)
+    assert done.returncode == OK, done.stderr
+    assert f"\nsharing      {line}" in done.stdout.decode()
+
+
+def test_the_doctor_says_that_a_body_for_a_file_shares(
+    variables: dict[str, str], client: carpool.Client, directory: Path
+) -> None:
+    with (directory / "report").open("wb") as report:
+        subprocess.run([CARPOOL, "doctor", URL], env=variables, stdout=report, check=True, timeout=PATIENCE_SECONDS)
+    line = AT_ONCE if shared(client) == "multiplexed" else IN_ORDER
+    assert f"\nsharing      {line}\n" in (directory / "report").read_text()
+
+
 @pytest.mark.parametrize("options", [["-C", "-"], ["--stream", "-o", "f"], ["-o", ""]])
 def test_the_doctor_refuses_what_get_refuses(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
     doctor, get = run("doctor", *options, origin.url), run("get", *options, origin.url)
@@ -263,10 +309,16 @@ def test_the_connections_that_it_could_share(client: carpool.Client, origin: Scr
     assert client.call("request.perform", url=origin.url, addresses=own)["outcome"]["ok"]
     assert explain(client, origin.url, addresses=own)["pool"] == {
         "settings": ["addresses"],
+        "sharing": "sequential",
         "connections": 1,
         "idle": 1,
     }
-    assert explain(client, origin.url)["pool"] == {"settings": [], "connections": 0, "idle": 0}
+    assert explain(client, origin.url)["pool"] == {
+        "settings": [],
+        "sharing": "sequential",
+        "connections": 0,
+        "idle": 0,
+    }
 
 
 def test_nothing_is_sent_or_kept(client: carpool.Client, origin: ScriptedOrigin) -> None:
@@ -335,6 +387,7 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
         "proxy        none (default)",
         "connections  0 open, 0 idle; shared only by requests with the same "
         "trust, tls, client_certificate, addresses, host",
+        f"sharing      {PIPED}; --whole shares them",
     ]
     assert b"nothing is verified (command line)" in run("doctor", "-k", URL).stdout
     wrong = run("doctor", "--session", "none", URL)

@@ -25,7 +25,7 @@ struct ConnectionPlanReportTests {
              "credential":{"source":"request","user":"ada","schemes":["basic"],"preemptive":true},
              "cookies":{"source":"session","names":["sid","theme"]},
              "proxy":{"source":"environment","server":"http://proxy:1080","user":"ada","schemes":["digest"],"tunnel":true,"preproxy":"socks5://p:1"},
-             "pool":{"settings":["trust","host"],"connections":2,"idle":1}}
+             "pool":{"settings":["trust","host"],"sharing":"multiplexed","connections":2,"idle":1}}
             """#)
         #expect(
             lines == [
@@ -38,6 +38,7 @@ struct ConnectionPlanReportTests {
                 "credential   user ada, basic, at once (command line)", "cookies      sid, theme (session)",
                 "proxy        http://proxy:1080, as ada, digest, by a tunnel, through socks5://p:1 (environment)",
                 "connections  2 open, 1 idle; shared only by requests with the same trust, host",
+                "sharing      a connection carries many requests at once, if the server speaks HTTP/2",
             ])
     }
 
@@ -58,6 +59,22 @@ struct ConnectionPlanReportTests {
                 "proxy        none: the host is in no_proxy (session)",
                 "connections  0 open, 0 idle; shared only by requests with the same addresses",
             ])
+    }
+
+    @Test(
+        "How others use the connections depends on where the body goes",
+        arguments: [
+            ("sequential", true, "a connection carries one request at a time, then the next one"),
+            (
+                "separate", true,
+                "not with requests that HTTP/2 sends at once, because whatever reads the output may be slow; --whole shares them"
+            ),
+            ("separate", false, "only with streams, downloads and uploads, which may be long"),
+        ])
+    func sharing(_ sharing: String, _ printsWhileItArrives: Bool, _ expected: String) throws {
+        let plan = try JSON.parse(Array(#"{"host":{},"addresses":{},"pool":{"sharing":"\#(sharing)"}}"#.utf8))
+        let text = ConnectionPlanReport(plan, printsWhileItArrives: printsWhileItArrives).text
+        #expect(text.hasSuffix("sharing      \(expected)\n"))
     }
 
     @Test("A server that is not verified, and a host without an evaluator, are named")

@@ -58,19 +58,12 @@ enum DoctorCommand: Command {
     }
 
     private static func explain(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        let fields = try HeaderFile.fields(of: arguments.headers)
-        let daemon = try DaemonAccess(socket: arguments.socket)
-        let destination = arguments.output.flatMap { DownloadDestination($0, arguments, daemon) }
-        let plan = try daemon.call("request.explain") { writer in
-            RequestWriter(arguments, fields, nil).write(to: &writer) { writer in
-                if arguments.streaming != nil { writer.member("kind", static: "stream") }
-                guard let destination else { return }
-                writer.member("kind", static: "download")
-                destination.write(to: &writer, failsOnStatus: arguments.failsOnStatus)
-            }
-        }
+        let plan = try PlanQuery(arguments, try DaemonAccess(socket: arguments.socket)).run()
         let place = arguments.credential.logins == nil ? "command line" : ".netrc"
-        try Terminal.print(ConnectionPlanReport(plan, credentialPlace: place).text)
+        try Terminal.print(
+            ConnectionPlanReport(
+                plan, credentialPlace: place, printsWhileItArrives: PlanQuery.printsWhileItArrives(arguments)
+            ).text)
         return .success
     }
 }

@@ -8,8 +8,12 @@ struct ConnectionPlanReport {
     /// Where a credential of the request comes from.
     private let credentialPlace: String
 
+    /// Whether the body is printed while it arrives.
+    private let printsWhileItArrives: Bool
+
     /// Reads the answer of `request.explain`.
-    init(_ plan: JSON, credentialPlace: String = "command line") {
+    init(_ plan: JSON, credentialPlace: String = "command line", printsWhileItArrives: Bool = false) {
+        self.printsWhileItArrives = printsWhileItArrives
         self.plan = plan
         self.credentialPlace = credentialPlace
         add("url", plan["url"]?.string ?? "")
@@ -146,5 +150,16 @@ struct ConnectionPlanReport {
         let settings = ConnectionPlanReport.list(pool?["settings"])
         let shared = settings.isEmpty ? "" : "; shared only by requests with the same \(settings)"
         add("connections", "\(open) open, \(idle) idle\(shared)")
+        switch pool?["sharing"]?.string {
+        case "multiplexed"?: add("sharing", "a connection carries many requests at once, if the server speaks HTTP/2")
+        case "sequential"?: add("sharing", "a connection carries one request at a time, then the next one")
+        case "separate"? where printsWhileItArrives:
+            add(
+                "sharing",
+                "not with requests that HTTP/2 sends at once, because whatever reads the output may be slow; --whole shares them"
+            )
+        case "separate"?: add("sharing", "only with streams, downloads and uploads, which may be long")
+        default: break
+        }
     }
 }

@@ -26,7 +26,12 @@ struct OutputRunner {
 
     /// Whether the bytes go through the command: behind the head, and to a terminal, on which binary ones are not
     /// printed.
-    private var isCopied: Bool { request.printsHead || Terminal.isTerminal && !request.isRawStream }
+    private var isCopied: Bool { OutputRunner.copies(request) }
+
+    /// The same for any request.
+    static func copies(_ request: RequestArguments) -> Bool {
+        request.printsHead || Terminal.isTerminal && !request.isRawStream
+    }
 
     /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode? {
@@ -101,7 +106,10 @@ struct OutputRunner {
         return try finish(record, isHeadPrinted: copy.isHeadPrinted)
     }
 
-    private func writeOutput(to json: inout JSONWriter) {
+    private func writeOutput(to json: inout JSONWriter) { OutputRunner.writeOutput(to: &json, of: request) }
+
+    /// Writes the members for a body that goes to the first passed descriptor.
+    static func writeOutput(to json: inout JSONWriter, of request: RequestArguments) {
         json.key("response_body")
         json.beginObject()
         json.member("fd", 0)

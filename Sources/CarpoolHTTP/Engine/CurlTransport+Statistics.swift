@@ -30,6 +30,13 @@ extension CurlTransport {
         return PoolLoad(pool.statistics(queue))
     }
 
+    /// How those connections are used by other requests.
+    public func sharing(of request: TransportRequest) -> ConnectionSharing {
+        let key = multiKey(for: request)
+        if key.isLong { return .separate }
+        return key.httpProtocol == .multiplexed ? .multiplexed : .sequential
+    }
+
     /// The totals of the pool. Connections are few and counted here; the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {
         var result = PoolLoad()

@@ -46,6 +46,16 @@ public struct PoolLoad: Sendable {
     public init() {}
 }
 
+/// How the connections of a request are used by others.
+public enum ConnectionSharing: Sendable {
+    /// A connection carries several requests at once, if the server speaks HTTP/2.
+    case multiplexed
+    /// A connection carries one request at a time, and is used by the next one of any kind.
+    case sequential
+    /// The same, but only for requests that may be long or wait for a reader.
+    case separate
+}
+
 /// The current state of one origin.
 public struct OriginStatistics: Sendable {
     /// The origin.

@@ -25,7 +25,7 @@ extension RequestMethods {
                     "host":{"source":"default","value":"example.com"},\
                     "addresses":{"source":"default","host":"example.com","port":443},"credential":{"source":"default"},\
                     "cookies":{"source":"default","names":[]},"proxy":{"source":"default"},\
-                    "pool":{"settings":[],"connections":0,"idle":0}}
+                    "pool":{"settings":[],"sharing":"multiplexed","connections":0,"idle":0}}
                     """)
         ])
 
@@ -142,6 +142,13 @@ extension RequestMethods {
         .required(
             "settings", .array(of: .string),
             "The settings by which its connections differ from those of other requests, as in `pool.stats`."),
+        .required(
+            "sharing", .choice("multiplexed", "sequential", "separate"),
+            """
+            `multiplexed`: a connection carries several requests at once, if the server speaks HTTP/2. `sequential`: one at a \
+            time, of any kind. `separate`: one at a time, and only streams, downloads, uploads of a `stream`, and over \
+            HTTPS bodies for a descriptor whose reader may be slow.
+            """),
         .optional("uid", .count, "The user whose connections these are; absent: the daemon's own user."),
         .required("connections", .count, "Open connections with these settings to this origin."),
         .required("idle", .count, "Open connections without a transfer."),

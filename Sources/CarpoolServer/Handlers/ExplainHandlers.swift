@@ -26,6 +26,7 @@ struct ExplainHandlers {
         let plan = try plan(for: parameters, of: session)
         let isDeclared = sessions.table.entry(session.name, of: call.client.uid)?.declaration != nil
         let load = transport.connections(for: plan.request)
+        let sharing = transport.sharing(of: plan.request)
         let partition = plan.request.connectionPartition
         return .result { writer in
             writer.beginObject()
@@ -35,6 +36,11 @@ struct ExplainHandlers {
             writer.key("pool")
             writer.beginObject()
             writer.member("settings", partition.differences)
+            switch sharing {
+            case .multiplexed: writer.member("sharing", static: "multiplexed")
+            case .sequential: writer.member("sharing", static: "sequential")
+            case .separate: writer.member("sharing", static: "separate")
+            }
             writer.member("uid", partition.user)
             writer.member("connections", load.connections)
             writer.member("idle", load.idle)
