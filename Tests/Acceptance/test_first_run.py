@@ -333,6 +333,26 @@ def test_the_daemon_can_be_stopped_started_and_restarted(alone: Run) -> None:
     assert alone("daemon", "status").returncode == UNREACHABLE
 
 
+@pytest.mark.parametrize("action", ["stop", "restart"])
+def test_a_daemon_in_the_place_of_another_one_is_not_ended(
+    alone: Run, daemon: Daemon, directory: Path, action: str
+) -> None:
+    ok(alone("daemon", "start"))
+    info = json.loads(ok(alone("call", "daemon.info")))
+    path, own = Path(info["socket"]), directory / "own.sock"
+    other = daemon.call("daemon.info")["server"]["pid"]
+    path.rename(own)
+    path.symlink_to(daemon.socket)
+    done = alone("daemon", action)
+    assert (done.returncode, done.stdout) == (UNREACHABLE, b"")
+    assert f"is process {other}, but process {info['server']['pid']} holds".encode() in done.stderr
+    assert daemon.call("daemon.info")["state"] == "serving"
+    path.unlink()
+    own.rename(path)
+    assert json.loads(ok(alone("call", "daemon.info")))["server"]["pid"] == info["server"]["pid"]
+    ok(alone("daemon", "stop"))
+
+
 def test_a_start_waits_for_the_end_of_the_daemon_before(alone: Run, directory: Path) -> None:
     ok(alone("daemon", "start"))
     ok(alone("daemon", "stop"))

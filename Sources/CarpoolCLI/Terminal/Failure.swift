@@ -12,6 +12,8 @@ struct Failure: Error {
     private(set) var refusal: String?
     /// Whether the daemon has not read the call.
     private(set) var isUnread = false
+    /// Whether the daemon closed the connection, before or after it read the call.
+    private(set) var isDisconnected = false
     /// The signal by which the command ends, if there is no message.
     private(set) var signal: Int32?
 
@@ -39,10 +41,13 @@ struct Failure: Error {
             let name = remote.name.map { "\($0), " } ?? ""
             self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
             refusal = remote.name
-        case .disconnected(let reason): self.init(.unreachable, reason)
+        case .disconnected(let reason):
+            self.init(.unreachable, reason)
+            isDisconnected = true
         case .unread:
             self.init(.unreachable, "the daemon closed the connection")
             isUnread = true
+            isDisconnected = true
         case .invalidName(let reason):
             self.init(
                 .usage, "CARPOOL_CLIENT is not a valid name: \(reason)", hint: "unset it, or use 1 to 64 bytes of text")
