@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,7 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.command import OK, Run
-from harness.daemon import CARPOOL
 from harness.declared import declaring
-from harness.waiting import PATIENCE_SECONDS
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
 from origins.scripted import ScriptedOrigin
@@ -260,43 +257,6 @@ def test_the_doctor_explains_downloads_and_streams(run: Run, origin: ScriptedOri
     assert (b"new" in run("get", "-v", *options, origin.url).stderr) is is_apart
 
 
-PIPED = "not with requests that HTTP/2 sends at once, because whatever reads the output may be slow"
-ALONE = "only with streams, downloads and uploads, which may be long"
-IN_ORDER = "a connection carries one request at a time, then the next one"
-AT_ONCE = "a connection carries many requests at once, if the server speaks HTTP/2"
-
-
-@pytest.mark.parametrize(
-    "options, line",
-    [
-        ([], PIPED),
-        (["-i"], PIPED),
-        (["--stream"], PIPED),
-        (["--whole"], AT_ONCE),
-        (["--http1.1"], IN_ORDER),
-        (["-o", "file"], ALONE),
-        (["--lines"], ALONE),
-    ],
-)
-def test_the_doctor_says_how_a_piped_body_over_https_shares(
-    run: Run, client: carpool.Client, options: list[str], line: str
-) -> None:
-    if line == AT_ONCE and shared(client) == "sequential":
-        line = IN_ORDER
-    done = run("doctor", *options, URL)
-    assert done.returncode == OK, done.stderr
-    assert f"\nsharing      {line}" in done.stdout.decode()
-
-
-def test_the_doctor_says_that_a_body_for_a_file_shares(
-    variables: dict[str, str], client: carpool.Client, directory: Path
-) -> None:
-    with (directory / "report").open("wb") as report:
-        subprocess.run([CARPOOL, "doctor", URL], env=variables, stdout=report, check=True, timeout=PATIENCE_SECONDS)
-    line = AT_ONCE if shared(client) == "multiplexed" else IN_ORDER
-    assert f"\nsharing      {line}\n" in (directory / "report").read_text()
-
-
 @pytest.mark.parametrize("options", [["-C", "-"], ["--stream", "-o", "f"], ["-o", ""]])
 def test_the_doctor_refuses_what_get_refuses(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
     doctor, get = run("doctor", *options, origin.url), run("get", *options, origin.url)
@@ -387,7 +347,8 @@ def test_the_doctor_prints_each_setting_and_its_source(run: Run, authority: Auth
         "proxy        none (default)",
         "connections  0 open, 0 idle; shared only by requests with the same "
         "trust, tls, client_certificate, addresses, host",
-        f"sharing      {PIPED}; --whole shares them",
+        "sharing      not with requests that HTTP/2 sends at once, because whatever reads the output may be slow; "
+        "--whole shares them",
     ]
     assert b"nothing is verified (command line)" in run("doctor", "-k", URL).stdout
     wrong = run("doctor", "--session", "none", URL)
