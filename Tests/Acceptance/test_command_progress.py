@@ -157,6 +157,43 @@ def test_a_paused_request_says_so(
         screen.close()
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("options", [[], ["-i"]], ids=["pipe", "head"])
+def test_a_pipe_that_nobody_reads_is_a_pause(
+    screen: Screen, origin: ScriptedOrigin, tmp_path: Path, width: int, options: list[str]
+) -> None:
+    size = 8 << 20
+    url = origin.on("/large", lambda exchange: exchange.reply(200, bytes(size)))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = f"{{ cat {shlex.quote(str(fifo))}; tail -c {size} | wc -c; }}"
+    screen.open(width, f"{command('get', *options, url)} | {reader}; echo END")
+    paused = screen.wait(lambda text: "paused" in text)
+    form = "N% N B  " if width == 40 else "N% [BAR] N B of N B  "
+    assert masked(paused) == f"{form}paused: output not read\n"
+    fifo.write_bytes(b"")
+    assert screen.wait(lambda text: "END" in text).split() == [str(size), "END"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "head", "whole"])
+def test_a_body_that_stalls_at_once_shows_what_has_come(screen: Screen, origin: ScriptedOrigin, kind: str) -> None:
+    gate = origin.hold("/never")
+
+    def stall(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n" + bytes(5_000))
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(bytes(5_000))
+
+    origin.on("/stall", stall)
+    options = {"pipe": [], "head": ["-i"], "whole": ["--whole"]}[kind]
+    screen.open(80, f"{command('get', *options, f'{origin.url}/stall')} | tail -c 10000 | wc -c; echo END")
+    text = screen.wait(lambda text: "4.88 KiB" in text)
+    assert masked(text) == "N% [BAR] N B of N B  N B/s  N:N left\n"
+    assert text.startswith(" 50% [")
+    gate.set()
+    assert screen.wait(lambda text: "END" in text).split() == ["10000", "END"]
+
+
 def test_the_line_follows_the_width_of_the_terminal(
     screen: Screen, origin: ScriptedOrigin, gate: threading.Event
 ) -> None:

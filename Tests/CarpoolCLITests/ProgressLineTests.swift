@@ -39,12 +39,21 @@ struct ProgressLineTests {
 
     @Test func saysWhatIsPausedOrSent() {
         var line = ProgressLine(received: 471_859_200, total: 1_073_741_824, microseconds: 3_932_160)
-        line.isPaused = true
+        line.pause = .request
         #expect(line.running(80) == " 43% [########            ] 450 MiB of 1.00 GiB  paused")
         #expect(line.running(20) == " 43% paused")
         line.isUpload = true
         #expect(line.running(80) == " 43% [########            ] 450 MiB sent of 1.00 GiB  paused")
-        let unknown = ProgressLine(received: 512, total: nil, microseconds: 1_000_000)
+        line.isUpload = false
+        line.pause = .output
+        #expect(line.running(60) == " 43% 450 MiB of 1.00 GiB  paused: output not read")
+        #expect(line.running(80) == " 43% [########            ] 450 MiB of 1.00 GiB  paused: output not read")
+        #expect(
+            (line.running(40), line.running(24)) == (" 43% 450 MiB  paused: output not read", " 43% 450 MiB  paused"))
+        var unknown = ProgressLine(received: 512, total: nil, microseconds: 1_000_000)
+        unknown.pause = .output
+        #expect((unknown.running(80), unknown.running(20)) == ("512 B  paused: output not read", "512 B  paused"))
+        unknown.pause = nil
         #expect((unknown.running(20), unknown.running(8)) == ("512 B  512 B/s", "512 B"))
     }
 }

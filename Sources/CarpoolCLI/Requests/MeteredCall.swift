@@ -6,9 +6,11 @@ internal import CarpoolSystem
 struct MeteredCall {
     private let daemon: DaemonAccess
     private var meter: ProgressMeter
+    private let query: ProgressQuery
 
     init(_ request: RequestArguments, _ daemon: DaemonAccess) {
         meter = ProgressMeter(isSilent: request.isSilent)
+        query = ProgressQuery(socket: request.socket)
         self.daemon = daemon
     }
 
@@ -24,7 +26,8 @@ struct MeteredCall {
         while true {
             let deadline = MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
             guard deadline.waitForInput([daemon.descriptor], orLossOf: []) != nil else {
-                meter.show()
+                query.update(&meter)
+                meter.show(isOutputFull: descriptors.count > 0 && ProgressQuery.isOutputFull)
                 continue
             }
             for message in try daemon.receive() {

@@ -24,6 +24,7 @@ final class OutputCopy {
     private var terminal: TerminalBody?
     /// Shows the progress: of the body that is sent, and of the one that is received unless it goes to a terminal.
     private var meter: ProgressMeter
+    private let query: ProgressQuery
 
     /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
     /// piece, because a reader such as head(1) may close the pipe after the first line.
@@ -37,6 +38,7 @@ final class OutputCopy {
         self.request = request
         self.daemon = daemon
         meter = ProgressMeter(isSilent: request.isSilent || request.body == nil && Terminal.isTerminal)
+        query = ProgressQuery(socket: request.socket)
         do throws(SystemError) {
             let ends = try FileDescriptor.pipe()
             pipe = FileDescriptor(owning: ends.read)
@@ -56,7 +58,10 @@ final class OutputCopy {
             if let record {
                 // A body that came with the record is not in the pipe.
                 guard record["body"]?["fd"] != nil else { return record }
-                while !hasEnded { hasEnded = try !movePiece() }
+                while !hasEnded {
+                    waitForReader()
+                    hasEnded = try !movePiece()
+                }
                 if var body = terminal { try Terminal.print(body.finish()) }
                 return record
             }
@@ -85,12 +90,27 @@ final class OutputCopy {
         guard let ready else {
             if mayPrintHead { try printHead() }
             // What is printed on the terminal would be mixed with it.
-            if head == nil || !Terminal.isTerminal { meter.show() }
+            if head == nil || !Terminal.isTerminal {
+                query.update(&meter)
+                meter.show()
+            }
             return
         }
         // The head of a body comes before its first byte.
         guard ready == pipe.raw, head != nil || !needsHead else { return try receive() }
+        waitForReader()
         hasEnded = try !movePiece()
+    }
+
+    /// Waits until standard output takes bytes, and shows meanwhile that it does not.
+    private func waitForReader() {
+        guard meter.isShown, !usesTerminal else { return }
+        while MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
+            .waitForOutput(STDOUT_FILENO, or: []) == nil
+        {
+            query.update(&meter)
+            meter.show(isOutputFull: true)
+        }
     }
 
     /// Whether the head has to be known before the body: to print it, or because its type says how to print.

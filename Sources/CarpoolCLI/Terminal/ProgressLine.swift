@@ -10,8 +10,16 @@ struct ProgressLine {
     let microseconds: Int
     /// Whether the bytes are those of the request.
     var isUpload = false
-    /// Whether the request is paused.
-    var isPaused = false
+    /// Why nothing moves, if that is known.
+    var pause: Pause?
+
+    /// Why nothing moves.
+    enum Pause {
+        /// The request is paused.
+        case request
+        /// Nobody reads what was written to standard output.
+        case output
+    }
 
     init(received: Int64, total: Int64?, earlier: Int64 = 0, microseconds: Int) {
         self.received = received
@@ -34,16 +42,19 @@ struct ProgressLine {
 
     /// The same with less and less in it.
     private var forms: [String] {
-        let pace = isPaused ? "paused" : "\(Self.size(rate))/s"
-        guard let total, total > 0 else { return ["\(amount)  \(pace)", amount] }
+        let rate = rate
+        let short = pause == nil ? "\(Self.size(rate))/s" : "paused"
+        let pace = pause == .output ? "paused: output not read" : short
+        guard let total, total > 0 else { return ["\(amount)  \(pace)", "\(amount)  \(short)", amount] }
         let part = min(1, Double(received) / Double(total))
         let percent = "\(Self.padded("\(Int(part * 100))", 3))%"
         let sizes = "\(amount) of \(Self.size(Double(total)))"
-        let isTimeKnown = rate > 0 && !isPaused
+        let isTimeKnown = rate > 0 && pause == nil
         let left = isTimeKnown ? "  \(Self.time(Double(max(0, total &- received)) / rate)) left" : ""
         return [
             "\(percent) \(Self.bar(part, 20)) \(sizes)  \(pace)\(left)", "\(percent) \(sizes)  \(pace)\(left)",
-            "\(percent) \(sizes)  \(pace)", "\(percent) \(amount)  \(pace)", "\(percent) \(pace)", percent,
+            "\(percent) \(sizes)  \(pace)", "\(percent) \(amount)  \(pace)", "\(percent) \(amount)  \(short)",
+            "\(percent) \(short)", percent,
         ]
     }
 

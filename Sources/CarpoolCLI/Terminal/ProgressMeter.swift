@@ -18,7 +18,15 @@ struct ProgressMeter {
     /// What the events have said.
     private var isUpload = false
     private var isPaused = false
-    private var moved: Int64 = 0
+    private var moved: Int64 = 0 {
+        didSet { if moved != oldValue { changed = microseconds } }
+    }
+    /// When the number of bytes has changed, in microseconds.
+    private var changed = 0
+    /// The request, once an event has come.
+    private(set) var request = ""
+    /// When the last number of bytes has come, in microseconds.
+    private var heard = 0
     private var total: Int64?
     /// When it was drawn last, in microseconds.
     private var drawn = 0
@@ -38,7 +46,7 @@ struct ProgressMeter {
         var line = ProgressLine(
             received: received, total: record["total_bytes"]?.integer,
             earlier: record["resumed_at_bytes"]?.integer ?? 0, microseconds: microseconds)
-        line.isPaused = record["state"]?.isString("suspended") == true
+        if record["state"]?.isString("suspended") == true { line.pause = .request }
         guard isOver else { return draw(line.running(ProgressMeter.columns)) }
         clear()
         guard record["outcome"]?["ok"]?.bool == true, microseconds > ProgressMeter.worthTellingMicroseconds else {
@@ -52,11 +60,12 @@ struct ProgressMeter {
 
     /// Takes an event of the request.
     mutating func take(_ event: JSON) {
+        if request.isEmpty { request = event["request"]?.string ?? "" }
         switch event["type"]?.string {
         case "request.did_suspend": isPaused = true
         case "request.did_resume": isPaused = false
         case "request.progress":
-            (isUpload, moved) = (false, event["data"]?["received_bytes"]?.integer ?? 0)
+            (isUpload, moved, heard) = (false, event["data"]?["received_bytes"]?.integer ?? 0, microseconds)
             total = event["data"]?["total_bytes"]?.integer
         case "request.upload_progress":
             (isUpload, moved) = (true, event["data"]?["sent_bytes"]?.integer ?? 0)
@@ -65,17 +74,36 @@ struct ProgressMeter {
         }
     }
 
+    /// Whether the record of the request may know more than its events: they come a tenth of a second apart, and none
+    /// follows the last piece of a body that stalls.
+    var isBehind: Bool {
+        isShown && !request.isEmpty && microseconds - heard > ProgressMeter.worthTellingMicroseconds
+    }
+
+    /// Takes the record of the running request.
+    mutating func take(running record: JSON) {
+        heard = microseconds
+        guard let received = record["received_bytes"]?.integer, received > 0 else { return }
+        (isUpload, moved, total) = (false, received, record["total_bytes"]?.integer)
+    }
+
     /// Takes the bytes that were read of a body whose length is not known.
     mutating func take(sent: Int64) { (isUpload, moved, total) = (true, sent, nil) }
 
     /// Shows what the events have said, unless the request is quick.
-    mutating func show() {
+    /// - Parameter isOutputFull: whether standard output takes nothing now.
+    mutating func show(isOutputFull: Bool = false) {
         let now = microseconds
         guard isShown, now > ProgressMeter.worthTellingMicroseconds else { return }
         guard now - drawn >= ProgressMeter.milliseconds * 900 else { return }
         drawn = now
         var line = ProgressLine(received: moved, total: total, microseconds: microseconds)
-        (line.isUpload, line.isPaused) = (isUpload, isPaused)
+        line.isUpload = isUpload
+        if isPaused {
+            line.pause = .request
+        } else if isOutputFull, !isUpload, now - changed > ProgressMeter.worthTellingMicroseconds {
+            line.pause = .output
+        }
         draw(line.running(ProgressMeter.columns))
     }
 

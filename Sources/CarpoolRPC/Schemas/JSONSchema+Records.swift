@@ -30,8 +30,10 @@ extension JSONSchema {
                 "The responses that the last attempt followed, with the fields `Location` and `Set-Cookie`; in short and full records only."
             ),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
-            .optional("received_bytes", .count, "The received bytes of a running download."),
-            .optional("total_bytes", .count, "The size of the whole download, if the origin sends it."),
+            .optional("received_bytes", .count, "The received bytes of the body of a running request, decoded."),
+            .optional(
+                "total_bytes", .count, "The size of the whole body, if the origin sends it and the body is not encoded."
+            ),
             .optional("resume_data", .string, "The token from which another download continues this one."),
             .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
             .optional(

@@ -144,6 +144,9 @@ struct RecordWriter {
             writer.member("received_bytes", download.count)
             writer.member("total_bytes", download.total)
             writeDownload(request, to: &writer)
+        } else if request.receivedBytes > 0 {
+            writer.member("received_bytes", request.receivedBytes)
+            writer.member("total_bytes", request.expectedBytes)
         }
         guard let response = request.response else { return }
         writer.key("response")

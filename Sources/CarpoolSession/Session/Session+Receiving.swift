@@ -162,10 +162,19 @@ extension Session {
     }
 
     private func notifyProgress(of request: Request) {
-        let fields = request.response?.fields
+        notify(.didProgress(request.receivedBytes, total: request.expectedBytes), of: request)
+    }
+}
+
+extension Request {
+    /// The bytes of the body that the current hop has received, decoded; 0 for a download.
+    public var receivedBytes: Int64 { receiveThrottle.count }
+
+    /// The length of the body, if the response has it and the body is not encoded.
+    public var expectedBytes: Int64? {
+        let fields = response?.fields
         let isEncoded = fields?.first("content-encoding") != nil
-        let total = isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
-        notify(.didProgress(request.receiveThrottle.count, total: total), of: request)
+        return isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
     }
 }
 
