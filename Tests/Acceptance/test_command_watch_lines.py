@@ -12,6 +12,7 @@ from harness.command import OK, TRANSFER_FAILED, Run
 from harness.daemon import Daemon
 from harness.tool import Tool
 from harness.waiting import eventually
+from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
 # The time, the status, the method, the duration, the size, where the response came from, and the rest.
@@ -96,3 +97,31 @@ def test_a_cancelled_request_and_the_state_file(
         ended = parts(tool.line())
         assert (ended["status"], ended["rest"]) == ("200", origin.url)
         assert tool.end() == OK
+
+
+def test_a_request_from_before_the_cursor_is_looked_up(
+    variables: dict[str, str], wire: Wire, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/slow")
+    request = wire.call("request.submit", url=f"{origin.url}/slow", method="PUT")["request"]
+    origin.received(1, "/slow")
+    cursor = wire.call("events.subscribe", types=["request.did_finish"], scope="all")["cursor"]
+    gate.set()
+    wire.event("request.did_finish")
+    with Tool(variables, "watch", "--since", cursor, "--count", "1") as tool:
+        ended = parts(tool.line())
+        assert (ended["method"], ended["rest"]) == ("PUT", f"{origin.url}/slow")
+        assert tool.end() == OK
+    wire.call("request.dismiss", request=request)
+    with Tool(variables, "watch", "--since", cursor, "--count", "1") as tool:
+        line = tool.line()
+        assert " ? " in line and line.endswith(" ?")
+        assert tool.end() == OK
+
+
+def test_the_event_has_the_name_of_the_client(wire: Wire, variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    wire.call("events.subscribe", types=["request.did_finish"], scope="all")
+    for name in ["nightly", ""]:
+        with Tool(variables | ({"CARPOOL_CLIENT": name} if name else {}), "get", origin.url) as tool:
+            assert tool.end() == OK
+        assert wire.event("request.did_finish")["data"].get("client_name", "") == name

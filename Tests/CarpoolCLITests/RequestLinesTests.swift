@@ -80,6 +80,33 @@ struct RequestLinesTests {
         #expect(line.contains("201       PUT     1000.0 ms") && line.hasSuffix("http://b/"), "\(line)")
     }
 
+    @Test func whatBeganBeforeIsAskedFor() throws {
+        var lines = lines()
+        let data = #"{"state":"finished","ok":true,"status":200,"size_bytes":1}"#
+        let end = try event("did_finish", data, second: "00.012300")
+        #expect(try lines.unknown(in: event("did_resume", RequestLinesTests.begin)) == nil)
+        #expect(lines.unknown(in: end) == "r_1")
+        _ = try lines.take(event("did_gather_metrics", #"{"metrics":[{"connection":3,"reused":true}]}"#))
+        #expect(lines.unknown(in: end) == "r_1")
+        let record = #"{"method":"PUT","url":"http://b/","metrics":{"start":"2026-09-30T10:00:00.000000Z"}}"#
+        lines.take(record: try json(record), of: "r_1")
+        #expect(lines.unknown(in: end) == nil)
+        #expect(lines.take(end) == "10:00:00.012 200       PUT       12.3 ms       1 B reused http://b/")
+    }
+
+    @Test func aWideTerminalHasTheNameOfTheClient() throws {
+        let end = try event(
+            "did_finish",
+            #"{"state":"finished","ok":true,"status":200,"size_bytes":1,"client_name":"nightly-\u001breport"}"#)
+        for (width, expected) in [(119, false), (120, true)] {
+            var lines = lines(width: width)
+            _ = try lines.take(event("did_resume", RequestLinesTests.begin))
+            let line = lines.take(end) ?? ""
+            #expect(line.contains(#" nightly-\u{1b… http://a/long/path"#) == expected, "\(line)")
+            #expect(line.contains("nightly") == expected && lines.heading.contains("CLIENT ") == expected)
+        }
+    }
+
     @Test func theOldestIsForgottenBeyondTheMaximum() throws {
         var lines = lines()
         let count = 3 * RequestLines.maximumBegun

@@ -100,9 +100,12 @@ private final class EventWatch {
     private var printed = 0
     /// The lines of requests; `nil` if events are printed.
     private var lines: RequestLines?
+    /// Finds what the events do not have of a request that began before the first of them.
+    private let lookup: RequestLookup
 
     init(_ watch: WatchCommand.Arguments) {
         self.watch = watch
+        lookup = RequestLookup(socket: watch.socket)
         state = watch.stateFile.map(CursorFile.init)
         if !watch.printsEvents {
             lines = RequestLines(.process(), isColoured: Terminal.isTerminal && getenv("NO_COLOR") == nil)
@@ -206,6 +209,9 @@ private final class EventWatch {
             return try output.write(event)
         }
         lines?.columns = .process()
+        if let name = lines?.unknown(in: event), let record = lookup.record(of: name) {
+            lines?.take(record: record, of: name)
+        }
         guard let line = lines?.take(event) else { return }
         printed += 1
         try output.line(line)

@@ -10,10 +10,14 @@ struct RequestLines {
         var began: Int64?
         /// How its last response came.
         var source: String?
+        /// The name of its client.
+        var client = ""
     }
 
     /// The types of events that the lines are made of.
     static let types = ["request.did_resume", "request.did_gather_metrics", "request.did_finish"]
+    /// The columns of a terminal from which on lines have the client's name.
+    static let columnsWithClient = 120
     /// The requests that are remembered until they end; of any more the oldest are forgotten, and have no URL then.
     static let maximumBegun = 4_096
 
@@ -31,7 +35,8 @@ struct RequestLines {
 
     /// The heading of a terminal.
     var heading: String {
-        columns.fitting(RequestLines.row("TIME (UTC)", "STATUS", "METHOD", "DURATION", "SIZE", "FROM") + "URL")
+        let cells = ["TIME (UTC)", "STATUS", "METHOD", "DURATION", "SIZE", "FROM"]
+        return columns.fitting(row(cells, "CLIENT") + "URL")
     }
 
     /// Takes entries of `request.list`, of requests that run already; returns their lines.
@@ -43,13 +48,31 @@ struct RequestLines {
             request.method = entry["method"]?.string ?? "?"
             request.url = entry["url"]?.string ?? "?"
             request.began = entry["created"]?.string.flatMap(RequestTable.microseconds)
+            request.client = entry["client"]?.string ?? ""
             remember(name, request)
             let cells = [
                 RequestLines.time(entry["created"]), RequestTable.state(of: entry), request.method, "", "", "",
             ]
-            lines.append(line(cells, request.url, nil))
+            lines.append(line(cells, request, nil))
         }
         return lines
+    }
+
+    /// The request of an event that ends it, if its beginning is not known.
+    func unknown(in event: JSON) -> String? {
+        guard event["type"]?.isString("request.did_finish") == true, let name = event["request"]?.string else {
+            return nil
+        }
+        return begun[name]?.url ?? "?" == "?" ? name : nil
+    }
+
+    /// Takes the record of a request whose beginning is not known.
+    mutating func take(record: JSON, of name: String) {
+        var request = begun[name] ?? Begun()
+        request.method = record["method"]?.string ?? request.method
+        request.url = record["url"]?.string ?? request.url
+        request.began = request.began ?? record["metrics"]?["start"]?.string.flatMap(RequestTable.microseconds)
+        remember(name, request)
     }
 
     /// Takes an event; returns the line of a request that has ended.
@@ -62,9 +85,13 @@ struct RequestLines {
             request.url = data["url"]?.string ?? request.url
             request.began = request.began ?? event["time"]?.string.flatMap(RequestTable.microseconds)
             remember(name, request)
-        case "request.did_gather_metrics": begun[name]?.source = RequestLines.source(of: data)
+        case "request.did_gather_metrics":
+            var request = begun[name] ?? Begun()
+            request.source = RequestLines.source(of: data)
+            remember(name, request)
         case "request.did_finish":
-            let request = begun.removeValue(forKey: name) ?? Begun()
+            var request = begun.removeValue(forKey: name) ?? Begun()
+            request.client = data["client_name"]?.string ?? request.client
             return line(of: event, data, request)
         default: break
         }
@@ -97,7 +124,7 @@ struct RequestLines {
             RequestLines.time(event["time"]), RequestLines.state(of: data), request.method,
             duration.map(RequestLines.duration) ?? "", ProgressLine.size(Double(size)), request.source ?? "",
         ]
-        return line(cells, request.url, error)
+        return line(cells, request, error)
     }
 
     /// The status, or what happened instead.
@@ -108,9 +135,10 @@ struct RequestLines {
         return data["error"] == nil ? status ?? "finished" : "failed"
     }
 
-    private func line(_ cells: [String], _ url: String, _ error: String?) -> String {
-        let row = RequestLines.row(cells[0], cells[1], cells[2], cells[3], cells[4], cells[5])
-        let text = columns.fitting(row + withReason(PlainText.escaped(url), error, after: row.count))
+    private func line(_ cells: [String], _ request: Begun, _ error: String?) -> String {
+        let row = row(cells, request.client)
+        let url = PlainText.escaped(request.url)
+        let text = columns.fitting(row + withReason(url, error, after: Columns.count(row)))
         guard isColoured, cells[1] == "failed" || cells[1] >= "400" && cells[1] < "600" else { return text }
         return "\u{1B}[31m\(text)\u{1B}[0m"
     }
@@ -125,12 +153,16 @@ struct RequestLines {
         return "\(columns.cut(url, part))  \(reason)"
     }
 
-    private static func row(
-        _ time: String, _ status: String, _ method: String, _ duration: String, _ size: String, _ source: String
-    ) -> String {
-        let left = [(time, 12), (status, 9), (method, 6)].map { padded($0.0, $0.1) }
-        let right = [(duration, 10), (size, 9)].map { String(repeating: " ", count: max(0, $0.1 - $0.0.count)) + $0.0 }
-        return (left + right + [padded(source, 6)]).joined(separator: " ") + " "
+    /// The cells before the URL: the time, the status, the method, the duration, the size, where the response came
+    /// from, and on a wide terminal the client.
+    private func row(_ cells: [String], _ client: String) -> String {
+        let left = zip(cells, [12, 9, 6]).map { RequestLines.padded($0, $1) }
+        let right = zip(cells[3...], [10, 9]).map { String(repeating: " ", count: max(0, $1 - $0.count)) + $0 }
+        var row = left + right + [RequestLines.padded(cells[5], 6)]
+        if columns.width ?? 0 >= RequestLines.columnsWithClient {
+            row.append(RequestLines.padded(columns.cut(PlainText.escaped(client), 14), 14))
+        }
+        return row.joined(separator: " ") + " "
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

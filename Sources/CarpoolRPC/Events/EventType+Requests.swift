@@ -73,6 +73,7 @@ extension EventType {
                 .required("ok", .boolean, "Whether there is a response and no failure."),
                 .optional("status", .integer, "The response's status."),
                 .required("size_bytes", .count, "The size of the decoded body."),
+                .optional("client_name", .string, "The name that the client has given in `client.hello`, if it has."),
                 .optional("error", .requestError, "The cause of the failure."),
             ],
             example: #"{"state":"finished","ok":true,"status":200,"size_bytes":6}"#),

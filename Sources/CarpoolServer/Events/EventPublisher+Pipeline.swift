@@ -53,6 +53,7 @@ extension EventPublisher {
             writer.member("ok", request.error == nil)
             writer.member("status", request.response?.status)
             writer.member("size_bytes", request.body.count)
+            writer.member("client_name", subject(of: request).clientName)
             if let error = request.error { write(error, &writer) }
         }
         notify(.notificationDidFinish, request)

@@ -133,7 +133,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         if !bookmarks.isArmed { loop.arm(bookmarks, afterMilliseconds: limits.bookmarkMilliseconds) }
     }
 
-    private func subject(of request: Request) -> EventSubject {
+    /// What the events of a request have in common.
+    func subject(of request: Request) -> EventSubject {
         if let known = request.context as? EventSubject { return known }
         // A request without a client, such as one for a token.
         let subject = EventSubject(

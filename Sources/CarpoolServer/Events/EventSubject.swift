@@ -30,6 +30,12 @@ final class EventSubject {
         connection = nil
     }
 
+    /// The name that the client has given, if it has.
+    var clientName: String? {
+        guard case .given(let name)? = client?.name else { return nil }
+        return name
+    }
+
     /// The encoded members `session`, `request` and `client`, each with a leading comma; empty without a session.
     private(set) lazy var members: [UInt8] = {
         guard let session else { return [] }
