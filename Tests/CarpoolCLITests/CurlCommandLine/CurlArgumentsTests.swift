@@ -16,8 +16,8 @@ struct CurlArgumentsTests {
 
     @Test("The category of the help may be missing", arguments: [["-h"], ["--help"], ["u", "--help"]])
     func help(_ words: [String]) throws {
-        #expect(try Self.read(words).answer == Self.read(["--help", ""]).answer)
-        #expect(Self.failure(["--user-agent"])?.message == "option --user-agent: requires parameter")
+        #expect(try CurlLine.read(words).answer == CurlLine.read(["--help", ""]).answer)
+        #expect(CurlLine.failure(["--user-agent"])?.message == "option --user-agent: requires parameter")
     }
 
     @Test func outputsGoToTheURLsInOrder() throws {
