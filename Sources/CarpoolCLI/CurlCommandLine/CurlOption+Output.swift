@@ -92,7 +92,11 @@ extension CurlOption {
         .text("write-out", "w", "<format>", "Print a text after the transfer") { (line, text) throws(CurlError) in
             line.operation.response.writeOut = try line.data(text, stripsLineEnds: true)
         },
-        .set("verbose", "v", "Print what is sent and received") { $0.setTrace($1 ? .verbose(1) : .none) },
+        .set("verbose", "v", "Print what is sent and received") {
+            // As in curl, --trace-time counts only after it.
+            $0.invocation.global.tracesTime = false
+            $0.setTrace($1 ? .verbose : .none)
+        },
         .file("trace", nil, "<file>", "Write what is sent and received to a file, with bytes") {
             $0.setTrace(.hexadecimal($1))
         },

@@ -11,8 +11,8 @@ struct CurlGlobalOptions: Equatable {
     /// How `-v`, `--trace` and `--trace-ascii` describe the exchange.
     enum Trace: Equatable {
         case none
-        /// `-v`: how often it was given.
-        case verbose(Int)
+        /// `-v`
+        case verbose
         /// `--trace-ascii FILE`; `-` is standard output and `%` standard error.
         case ascii(String)
         /// `--trace FILE`

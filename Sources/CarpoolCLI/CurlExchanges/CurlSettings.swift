@@ -93,7 +93,7 @@ struct CurlSettings {
     }
 
     /// The file or the folder of authorities.
-    var authoritiesPath: String? { trust.authorities ?? trust.directory }
+    private var authoritiesPath: String? { trust.authorities ?? trust.directory }
 
     /// Whether they name files that the daemon reads for connections over TLS.
     var namesFiles: Bool {
@@ -101,11 +101,16 @@ struct CurlSettings {
             || trust.pins.contains { !$0.hasPrefix("sha256//") } || connection.certificate != nil
     }
 
-    /// Finds files that cannot be read, in curl's words: the daemon would refuse them in its own.
+    /// Finds files that cannot be read and versions that exclude each other, in curl's words: the daemon would refuse
+    /// them in its own.
     func check() throws(CurlError) {
         if let path = trust.authorities, access(path, R_OK) != 0 {
             throw CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        if let minimum = connection.minimumVersion, let maximum = connection.maximumVersion, minimum > maximum {
+            throw CurlError(
+                exitCode: CurlExitCode.tlsError, message: "CURL_SSLVERSION_MAX incompatible with CURL_SSLVERSION")
         }
         if let path = connection.certificate, access(path, R_OK) != 0 {
             throw CurlError(
@@ -122,9 +127,28 @@ struct CurlSettings {
         }
     }
 
-    /// Writes the parameters of connections to a URL. Trust is for TLS alone: the daemon would read its files.
+    /// Writes the parameters of connections to a URL. Trust and certificates are for TLS alone: the daemon would read
+    /// their files.
     func write(for url: CurlURL, to writer: inout JSONWriter) {
-        if url.scheme == "https" { trust.write(to: &writer) }
+        guard url.scheme == "https" else { return connection.writeAddresses(to: &writer) }
+        trust.write(to: &writer)
         connection.write(to: &writer)
+    }
+
+    /// The failure of a transfer whose parameters the daemon has refused, in curl's words; `nil` for another one.
+    func failure(ofRefusal message: String) -> CurlError? {
+        if message.contains("params.trust.ca_"), let path = authoritiesPath {
+            return CurlError(
+                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        if message.contains("params.tls.ciphers"), let ciphers = connection.ciphers {
+            return CurlError(
+                exitCode: CurlExitCode.badCipher, message: "failed setting cipher list: \(ciphers)")
+        }
+        if message.contains("params.tls.tls13_ciphers"), let suites = connection.cipherSuites {
+            return CurlError(
+                exitCode: CurlExitCode.badCipher, message: "failed setting TLS 1.3 cipher suite: \(suites)")
+        }
+        return nil
     }
 }

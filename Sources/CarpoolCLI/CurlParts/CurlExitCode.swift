@@ -23,6 +23,7 @@ enum CurlExitCode {
     static let emptyReply: Int32 = 52
     static let receiveError: Int32 = 56
     static let clientCertificate: Int32 = 58
+    static let badCipher: Int32 = 59
     static let unverifiedPeer: Int32 = 60
     static let badEncoding: Int32 = 61
     static let tooLargeFile: Int32 = 63

@@ -81,9 +81,8 @@ extension CurlTransfer {
 
     /// A call that the daemon has refused.
     func failure(of error: Failure) -> CurlError {
-        if let path = plan.operation.settings.authoritiesPath, error.message?.contains("params.trust.ca_") == true {
-            return CurlError(
-                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        if let message = error.message, let failure = plan.operation.settings.failure(ofRefusal: message) {
+            return failure
         }
         return CurlError(daemon: error)
     }

@@ -111,7 +111,13 @@ struct ConnectionArguments: Equatable {
             writer.member("tls13_ciphers", cipherSuites)
             writer.endObject()
         }
-        guard self != ConnectionArguments(), hasAddresses else { return }
+        guard self != ConnectionArguments() else { return }
+        writeAddresses(to: &writer)
+    }
+
+    /// Writes the parameter `addresses`.
+    func writeAddresses(to writer: inout JSONWriter) {
+        guard hasAddresses else { return }
         writer.key("addresses")
         writer.beginObject()
         if !resolve.isEmpty { writer.member("resolve", resolve) }

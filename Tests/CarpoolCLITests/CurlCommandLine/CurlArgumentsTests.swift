@@ -32,6 +32,14 @@ struct CurlArgumentsTests {
         #expect(operations.map(\.request.isHead) == [false, true, false])
     }
 
+    @Test func timesAreTracedWithAnOptionAfterVerbose() throws {
+        let before = try CurlLine.read(["--trace-time", "-v", "u"]).invocation.global
+        #expect(before.trace == .verbose && !before.tracesTime)
+        let after = try CurlLine.read(["-v", "--trace-time", "u"]).invocation.global
+        #expect(after.trace == .verbose && after.tracesTime)
+        #expect(try CurlLine.read(["-v", "--no-verbose", "u"]).invocation.global.trace == .none)
+    }
+
     @Test func everythingAfterTwoDashesIsAURL() throws {
         let line = try CurlLine.read(["-s", "--", "-x", "--silent"])
         #expect(line.invocation.operations[0].targets.map(\.url) == ["-x", "--silent"])

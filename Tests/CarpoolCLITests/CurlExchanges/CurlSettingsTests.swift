@@ -129,7 +129,35 @@ struct CurlSettingsTests {
         let path = "\(folder.path)/f"
         let settings = try Self.settings(["--cacert", path, "-E", path, "--key", path])
         #expect(Self.failure { try settings.check() } == nil)
-        #expect(settings.authoritiesPath == path)
+        #expect(settings.failure(ofRefusal: "params.trust.ca_file: bad")?.exitCode == 77)
+    }
+
+    @Test func versionsThatExcludeEachOtherAreAFailure() throws {
+        let settings = try Self.settings(["--tlsv1.3", "--tls-max", "1.2"])
+        let message = "CURL_SSLVERSION_MAX incompatible with CURL_SSLVERSION"
+        #expect(Self.failure { try settings.check() } == CurlError(exitCode: 35, message: message))
+        let equal = try Self.settings(["--tlsv1.2", "--tls-max", "1.2"])
+        #expect(Self.failure { try equal.check() } == nil)
+    }
+
+    @Test func refusalsAreInTheWordsOfCurl() throws {
+        let settings = try Self.settings(["--cacert", "/c", "--ciphers", "x", "--tls13-ciphers", "y"])
+        #expect(
+            settings.failure(ofRefusal: "Invalid params: params.trust.ca_file: none")
+                == CurlError(exitCode: 77, message: "error setting certificate file: /c"))
+        #expect(
+            settings.failure(ofRefusal: "Invalid params: params.tls.ciphers: none")
+                == CurlError(exitCode: 59, message: "failed setting cipher list: x"))
+        #expect(
+            settings.failure(ofRefusal: "Invalid params: params.tls.tls13_ciphers: none")
+                == CurlError(exitCode: 59, message: "failed setting TLS 1.3 cipher suite: y"))
+        #expect(settings.failure(ofRefusal: "Invalid params: params.url: none") == nil)
+    }
+
+    @Test func certificatesAreForTLSAlone() throws {
+        let words = ["-E", "/c", "--key", "/k", "--tlsv1.2", "--ciphers", "x", "-4"]
+        #expect(try Self.written(words, url: "http://h/") == #"{"addresses":{"family":"ipv4"}}"#)
+        #expect(try Self.written(words).contains("client_certificate"))
     }
 
     @Test func aWrongValueIsAFailureOfTheCommand() {
