@@ -23,8 +23,11 @@ public struct DaemonLauncher {
         self.homes = homes
     }
 
-    /// Names the log, if the daemon wrote one.
-    var hint: String? { access(homes.log, F_OK) == 0 ? "its log is \(homes.log)" : nil }
+    /// Names the log, if the daemon wrote one; else what checks why it could not.
+    var hint: String? {
+        access(homes.log, F_OK) == 0
+            ? "its log is \(homes.log)" : "carpool doctor checks the directories; $XDG_STATE_HOME names another one"
+    }
 
     /// The path of `carpoold`: beside this program, or else on PATH.
     public static func findProgram() -> String? {

@@ -56,6 +56,15 @@ def test_a_full_disk_is_told(shell: Shell, nginx: Nginx, name: str, output: str)
     assert f"cannot write to {place}: No space left on device" in done.stderr
 
 
+def test_a_daemon_that_cannot_write_its_log_names_what_to_check(shell: Shell, nginx: Nginx) -> None:
+    done = shell(f"touch file; export XDG_STATE_HOME=$PWD/file; carpool get {nginx.http}/hello.txt")
+    assert done.returncode == UNREACHABLE
+    assert "carpoold did not start: mkdir" in done.stderr and "Not a directory" in done.stderr
+    assert "hint: carpool doctor checks the directories; $XDG_STATE_HOME names another one" in done.stderr
+    done = shell("export XDG_STATE_HOME=$PWD/file; carpool doctor")
+    assert "file/carpool cannot be created: Not a directory; set $XDG_STATE_HOME" in done.stdout, done.stdout
+
+
 def test_the_cache_of_the_user_may_be_cleared(shell: Shell, nginx: Nginx, directory: Path) -> None:
     whole = f"carpool get --whole {nginx.http}/1m.bin | wc -c"
     assert shell(f"{whole}; rm -r cache/*; {whole}").stdout.split() == [str(1 << 20), str(1 << 20)]

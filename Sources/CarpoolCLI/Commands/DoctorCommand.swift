@@ -105,7 +105,7 @@ private struct Findings {
         for directory in location.privateDirectories {
             switch PrivateDirectory.inspect(directory) {
             case .absent: writability(directory)
-            case .foreign: fail("permissions", "\(directory) belongs to another user; remove it or set $CARPOOL_SOCKET")
+            case .foreign: fail("permissions", Findings.foreign(directory))
             case .ours(mode: 0o700): break
             case .ours(let mode): warn("permissions", "\(directory) has mode 0\(String(mode, radix: 8)), not 0700")
             }
@@ -122,6 +122,15 @@ private struct Findings {
         } else {
             ok("permissions", "socket mode \(mode), uid \(info.st_uid)")
         }
+    }
+
+    /// Why a path is no directory of this user.
+    private static func foreign(_ directory: String) -> String {
+        var info = stat()
+        guard lstat(directory, &info) == 0 else {
+            return "\(directory) cannot be created: \(SystemError.reason(of: errno)); set $XDG_STATE_HOME"
+        }
+        return "\(directory) belongs to another user; remove it or set $CARPOOL_SOCKET"
     }
 
     /// Checks that a missing directory can be created.
