@@ -34,7 +34,8 @@ enum RPCMethods {
             .required("id", .oneOf(.string, .number, .null), "The id of the call."),
             .optional(
                 "request", .boolean,
-                "Whether the request of a `request.perform` without `key` is cancelled and dismissed too.", default: "false"),
+                "Whether the request of a `request.perform` without `key` is cancelled and dismissed too.",
+                default: "false"),
         ], result: .stateChange,
         examples: [
             .init(

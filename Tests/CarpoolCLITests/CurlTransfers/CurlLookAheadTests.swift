@@ -19,9 +19,9 @@ struct CurlLookAheadTests {
     @Test(
         "Bodies, other methods, and what an earlier transfer may change are not",
         arguments: [
-            ["-d", "a"], ["-F", "a=b"], ["-T", "/dev/null"], ["-X", "DELETE"], ["-X", "POST"], ["-C", "-"], ["-C", "3"],
-            ["-c", "/dev/null"], ["-b", "/dev/null"], ["--etag-save", "/dev/null"], ["--etag-compare", "/dev/null"],
-            ["-z", "2026-01-01"],
+            ["-d", "a"], ["-F", "a=b"], ["-T", "/dev/null"], ["-X", "DELETE"], ["-X", "POST"], ["-C", "-"],
+            ["-C", "3"], ["-c", "/dev/null"], ["-b", "/dev/null"], ["--etag-save", "/dev/null"],
+            ["--etag-compare", "/dev/null"], ["-z", "2026-01-01"],
         ])
     func unsuitable(_ arguments: [String]) throws { #expect(try !Self.suits(arguments)) }
 
