@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.command import OK, USAGE, Run
+from harness.command import OK, UNREACHABLE, USAGE, Run
+from harness.daemon import CARPOOL, environment
 from harness.typist import INSERT_ALL, Typist
 from harness.waiting import PATIENCE_SECONDS
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
 
 SHELLS = ["bash", "zsh", "fish"]
 
@@ -42,6 +47,9 @@ def typist(
     made.close()
 
 
+# The methods for streams.
+STREAM = ["open", "read", "write", "close_write", "close"]
+
 # What is typed, and the line after the tabulator.
 LINES = [
     ("carpool ge", "carpool get "),
@@ -72,6 +80,8 @@ LINES = [
     ("carpool help dae", "carpool help daemon "),
     ("carpool watch --scope se", "carpool watch --scope session:"),
     ("carpool get -- --dry", "carpool get -- --dry"),
+    ("carpool call request.per", "carpool call request.perform "),
+    ("carpool call daemon.in", "carpool call daemon.info "),
     ("carpool curl --remote-header", "carpool curl --remote-header-name "),
     ("carpool curl get --no-clob", "carpool curl get --no-clobber "),
     ("carpool curl -fsSLo bo", "carpool curl -fsSLo body.json "),
@@ -122,6 +132,7 @@ def test_fish_completes(run: Run, variables: dict[str, str], directory: Path, fo
     assert offered("carpool get --capath ") == {"certificates/"}
     assert offered("carpool post -d @b") == {"@body.json"}
     assert offered("carpool get b") == set()
+    assert offered("carpool call stream.") == {f"stream.{name}" for name in STREAM}
     assert offered("carpool daemon ") == {"start", "stop", "status", "restart"}
     assert offered("carpool curl get --no-clob") == {"--no-clobber"}
     assert offered("carpool watch --scope m") == {"mine"}
@@ -161,3 +172,66 @@ def test_another_shell_is_refused(run: Run) -> None:
     assert done.returncode == USAGE
     assert b"completion takes one of bash, zsh, fish, not 'tcsh'" in done.stderr
     assert run("completion").returncode == USAGE
+
+
+def test_the_methods_are_those_of_the_daemon(run: Run) -> None:
+    described = {method["name"] for method in json.loads(run("openrpc").stdout)["methods"]}
+    (line,) = re.findall(r"^_carpool_of_call\(\) \{\n    options=.*\n    operands='(.*)'$", script_of_bash(run), re.MULTILINE)
+    assert set(line.split()) == described
+
+
+def script_of_bash(run: Run) -> str:
+    return run("completion", "bash").stdout.decode()
+
+
+@pytest.fixture
+def running(wire: Wire, origin: ScriptedOrigin) -> Iterator[str]:
+    """The name of the only request that runs."""
+    gate = origin.hold("/held")
+    name: str = wire.call("request.submit", url=f"{origin.url}/held")["request"]
+    origin.received(1, "/held")
+    yield name
+    gate.set()
+
+
+@pytest.fixture
+def on_path(variables: dict[str, str], directory: Path) -> None:
+    """`carpool` is on PATH."""
+    folder = directory / "programs"
+    folder.mkdir()
+    (folder / "carpool").symlink_to(Path(CARPOOL).resolve())
+    variables["PATH"] = f"{folder}:{variables['PATH']}"
+
+
+@pytest.mark.usefixtures("on_path")
+def test_a_running_request_is_completed(running: str, request: pytest.FixtureRequest) -> None:
+    typist: Typist = request.getfixturevalue("typist")
+    for command in ["show", "cancel", "pause", "resume"]:
+        assert typist.after(f"carpool {command} r\t").rstrip() == f"carpool {command} {running}"
+    assert typist.after("carpool show --js\t").rstrip() == "carpool show --json"
+
+
+@pytest.mark.usefixtures("on_path")
+def test_fish_completes_a_running_request(
+    running: str, run: Run, variables: dict[str, str], directory: Path, origin: ScriptedOrigin
+) -> None:
+    path = script(run, "fish", directory)
+    for command in ["show", "cancel", "pause", "resume"]:
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {path}; complete -C $argv[1]", f"carpool {command} r"],
+            env=variables,
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+        assert done.stdout.decode() == f"{running}\tGET {origin.url}/held\n"
+
+
+def test_without_a_daemon_no_request_is_completed_and_none_is_started(directory: Path) -> None:
+    variables = environment(directory)
+    done = subprocess.run(
+        [CARPOOL, "completion", "requests"], env=variables, capture_output=True, timeout=PATIENCE_SECONDS, check=True
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+    status = subprocess.run([CARPOOL, "daemon", "status"], env=variables, capture_output=True, timeout=PATIENCE_SECONDS)
+    assert status.returncode == UNREACHABLE

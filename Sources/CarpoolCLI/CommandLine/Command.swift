@@ -22,6 +22,9 @@ protocol Command: SendableMetatype {
     /// The words that an operand can be, for completions; empty if it is a URL or another text.
     static var operandWords: [String] { get }
 
+    /// Whether an operand is the name of a running request, for completions.
+    static var takesRequests: Bool { get }
+
     /// Adds an operand.
     static func add(_ operand: String, to arguments: inout Arguments) throws(UsageError)
     /// Checks the arguments as a whole.
@@ -42,6 +45,7 @@ protocol CommandArguments: Equatable {
 extension Command {
     static var details: String { "" }
     static var operandWords: [String] { [] }
+    static var takesRequests: Bool { false }
 
     /// The syntax of its options.
     static var specifications: [OptionSpecification] { options.map(\.specification) }

@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSystem
 internal import Glibc
 
@@ -21,6 +22,8 @@ enum CallCommand: Command {
     }
 
     static var options: [Option<Arguments>] { [.socket, .help] }
+
+    static var operandWords: [String] { Catalogue.carpool.methods.map(\.name) }
 
     /// The arguments of a call.
     struct Arguments: CommandArguments {

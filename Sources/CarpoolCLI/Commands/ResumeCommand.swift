@@ -5,6 +5,8 @@ enum ResumeCommand: Command {
     static let summary = "resume paused requests"
     static let details = "REQUEST is a name from 'carpool ls'. To repeat the command changes nothing."
 
+    static var takesRequests: Bool { true }
+
     static var examples: [String] { ["carpool resume r_k3f9_1a"] }
 
     static var options: [Option<RequestNames>] { [.socket, .help] }

@@ -11,6 +11,8 @@ enum ShowCommand: Command {
         and TLS.
         """
 
+    static var takesRequests: Bool { true }
+
     static var examples: [String] { ["carpool show r_k3f9_1a", "carpool show --json r_k3f9_1a | jq .metrics"] }
 
     static var options: [Option<RequestNames>] {

@@ -1,22 +1,26 @@
 /// The completions of bash.
 enum BashCompletion {
     static func script(_ tree: CompletionTree) -> String {
-        let functions = tree.commands.map { function($0.name, $0.options, $0.operandWords) }.joined()
+        let functions = tree.commands.map { function($0.name, $0.options, $0.operandWords, $0.takesRequests) }.joined()
         let names = tree.commands.map(\.name)
         return """
             # Completions of bash for carpool, printed by 'carpool completion bash'.
 
-            # Each of these sets what a command takes: 'options', and 'operands', the words of an operand. With the name
+            # Each of these sets what a command takes: 'options', 'operands', the words of an operand, and 'requests' if an
+            # operand is a running request. With the name
             # of an option as the argument it sets 'kind', what the value of that option is, or nothing without one.
 
             \(function("", tree.options, names))\(functions)\(BashCompletion.rest)
             """
     }
 
-    private static func function(_ name: String, _ options: [CompletionTree.Option], _ operands: [String]) -> String {
+    private static func function(
+        _ name: String, _ options: [CompletionTree.Option], _ operands: [String], _ takesRequests: Bool = false
+    ) -> String {
         var lines = ["_carpool_of_\(name.map { $0 == "-" ? "_" : String($0) }.joined())() {"]
         lines.append("    options=\(CompletionShell.quoted(options.flatMap(\.names).joined(separator: " ")))")
         lines.append("    operands=\(CompletionShell.quoted(operands.joined(separator: " ")))")
+        if takesRequests { lines.append("    requests=1") }
         lines.append("    case $1 in")
         var kinds: [(value: CompletionTree.Value, names: [String])] = []
         for option in options where option.placeholder != nil {
@@ -63,7 +67,7 @@ enum BashCompletion {
         }
 
         _carpool() {
-            local current=$2 of=_carpool_of_ kind='' words='' options='' operands='' i last=''
+            local current=$2 of=_carpool_of_ kind='' words='' options='' operands='' requests='' i last=''
             for ((i = 1; i < COMP_CWORD; i++)); do
                 last=${COMP_WORDS[i]}
                 if [[ $kind ]]; then # a value, and what bash divides it into
@@ -101,11 +105,20 @@ enum BashCompletion {
             *)
                 "$of" ''
                 words=$operands
+                [[ ! $requests || $current == -* ]] || words=$(_carpool_requests)
                 [[ $current != -* || $last == -- ]] || words=$options
                 ;;
             esac
             mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
             [[ ${COMPREPLY[*]} != *: ]] || compopt -o nospace
+        }
+
+        # The names of the running requests.
+        _carpool_requests() {
+            local name rest
+            "${COMP_WORDS[0]/#\~\//$HOME/}" completion requests 2>/dev/null | while read -r name rest; do
+                printf '%s ' "$name"
+            done
         }
 
         # Completes '@' and the name of a file that begins with the argument.

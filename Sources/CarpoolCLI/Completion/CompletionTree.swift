@@ -19,6 +19,8 @@ struct CompletionTree {
         let options: [Option]
         /// The words that an operand can be.
         let operandWords: [String]
+        /// Whether an operand is the name of a running request.
+        var takesRequests = false
     }
 
     let commands: [Command]
@@ -36,7 +38,8 @@ struct CompletionTree {
                 command.name == "curl"
                 ? CurlOptionTable.all.flatMap(Option.ofCurl) : command.specifications.map { Option($0) }
             return Command(
-                name: command.name, summary: command.summary, options: options, operandWords: command.operandWords)
+                name: command.name, summary: command.summary, options: options, operandWords: command.operandWords,
+                takesRequests: command.takesRequests)
         }
         options = [.socket, .help, .version].map { Option($0) }
     }

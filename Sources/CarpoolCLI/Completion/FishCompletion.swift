@@ -9,6 +9,10 @@ enum FishCompletion {
             let words = quoted(command.operandWords.joined(separator: " "))
             lines.append("complete -c carpool -n '__carpool_command \(command.name)' -a \(words)")
         }
+        let requests = tree.commands.filter(\.takesRequests).map(\.name).joined(separator: " ")
+        if !requests.isEmpty {
+            lines.append("complete -c carpool -n '__carpool_command \(requests)' -a '(__carpool_requests)'")
+        }
         for (option, names) in merged(tree) {
             lines.append(line("__carpool_command \(names.joined(separator: " "))", option))
         }
@@ -40,6 +44,12 @@ enum FishCompletion {
                 set -e words[1]
             end
             return 1
+        end
+
+        # The running requests with their methods and URLs.
+        function __carpool_requests
+            set -l words (commandline -opc)
+            $words[1] completion requests 2>/dev/null
         end
 
         # Completes the name of a file after '@'.

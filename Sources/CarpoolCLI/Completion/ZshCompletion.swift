@@ -3,9 +3,10 @@ enum ZshCompletion {
     static func script(_ tree: CompletionTree) -> String {
         let commands = tree.commands.map { command in
             // A message in place of '{:}' would keep zsh from inserting an option.
+            let words = command.operandWords.joined(separator: " ")
             let operand =
-                command.operandWords.isEmpty
-                ? "*:operand:{:}" : "*:operand:(\(command.operandWords.joined(separator: " ")))"
+                command.takesRequests
+                ? "*:request:_carpool_requests" : words.isEmpty ? "*:operand:{:}" : "*:operand:(\(words))"
             return "        \(command.name))\n" + arguments(command.options, [operand], "            ")
                 + "            ;;\n"
         }
@@ -17,6 +18,16 @@ enum ZshCompletion {
             # Completes the name of a file after '@'.
             _carpool_data() {
                 if compset -P '@'; then _files; else _message 'text, or @FILE'; fi
+            }
+
+            # Completes the name of a running request, with its method and URL.
+            _carpool_requests() {
+                local -a requests
+                local name rest
+                while IFS=$'\\t' read -r name rest; do
+                    requests+=("${name//:/\\\\:}:$rest")
+                done < <(_call_program requests ${(q)service} completion requests 2>/dev/null)
+                _describe -t requests 'running request' requests
             }
 
             _carpool() {
