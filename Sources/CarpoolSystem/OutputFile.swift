@@ -8,11 +8,15 @@ public final class OutputFile {
     private let target: String
     /// The path of the temporary file; `nil` if the target is written directly, and after ``commit()``.
     private var temporary: String?
+    /// Whether the written file has no name yet.
+    private var isUnnamed = false
 
     /// Opens the file to write to. A new one has the mode less the umask. A symbolic link is followed, not replaced,
     /// also if its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor,
     /// whatever it is.
-    public init(_ path: String, mode: UInt32 = 0o666) throws(SystemError) {
+    /// - Parameter staysUnnamed: whether the temporary file gets a name only when it is complete, where the file system
+    ///   allows that: nothing is left of it if the process is killed.
+    public init(_ path: String, mode: UInt32 = 0o666, staysUnnamed: Bool = false) throws(SystemError) {
         target = SymbolicLink.followed(path) { OutputFile.openDescriptor(at: $0) != nil }
         if let open = OutputFile.openDescriptor(at: target) {
             descriptor = try FileDescriptor.duplicate(of: open)
@@ -24,6 +28,16 @@ public final class OutputFile {
             return
         }
         let temporary = OutputFile.place(beside: target)
+        let folder = SymbolicLink.parent(of: target)
+        if staysUnnamed, let file = try? FileDescriptor.unnamed(in: folder.isEmpty ? "." : folder) {
+            let mask = umask(0)
+            umask(mask)
+            fchmod(file.raw, mode & ~mask)
+            descriptor = file
+            self.temporary = temporary
+            isUnnamed = true
+            return
+        }
         do throws(SystemError) {
             descriptor = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
@@ -32,7 +46,7 @@ public final class OutputFile {
         self.temporary = temporary
     }
 
-    deinit { if let temporary { unlink(temporary) } }
+    deinit { if let temporary, !isUnnamed { unlink(temporary) } }
 
     /// The path behind all symbolic links of the last component, which a file of any name replaces; `nil` for a path of
     /// an open descriptor of this process.
@@ -58,6 +72,12 @@ public final class OutputFile {
     /// Renames the written file to its final name. Without this call nothing is left.
     public func commit() throws(SystemError) {
         guard let temporary else { return }
+        if isUnnamed {
+            do throws(SystemError) { try descriptor.link(to: temporary) } catch {
+                throw SystemError(code: error.code, operation: "link", subject: target)
+            }
+            isUnnamed = false
+        }
         guard rename(temporary, target) == 0 else { throw .last("rename", target) }
         self.temporary = nil
     }

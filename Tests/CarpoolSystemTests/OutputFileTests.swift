@@ -41,6 +41,17 @@ struct OutputFileTests {
         #expect(names() == ["f"])
     }
 
+    @Test func anUnnamedFileReplacesToo() throws {
+        try write("old", to: directory("f"))
+        let file = try OutputFile(directory("f"), mode: 0o640, staysUnnamed: true)
+        try BlockingOutput(borrowing: file.descriptor.raw).write(Array("new".utf8))
+        #expect(names() == ["f"] && read(directory("f")) == "old")
+        try file.commit()
+        #expect(names() == ["f"] && read(directory("f")) == "new")
+        var info = stat()
+        #expect(stat(directory("f"), &info) == 0 && info.st_mode & 0o777 == 0o640)
+    }
+
     @Test func withoutCommitNothingHasHappened() throws {
         try write("old", to: directory("f"))
         try write("new", to: directory("f"), commits: false)

@@ -58,11 +58,12 @@ enum DoctorCommand: Command {
     }
 
     private static func explain(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        let plan = try PlanQuery(arguments, try DaemonAccess(socket: arguments.socket)).run()
+        let query = try PlanQuery(arguments, try DaemonAccess(socket: arguments.socket))
+        let plan = try query.run()
         let place = arguments.credential.logins == nil ? "command line" : ".netrc"
         try Terminal.print(
             ConnectionPlanReport(
-                plan, credentialPlace: place, printsWhileItArrives: PlanQuery.printsWhileItArrives(arguments)
+                plan, credentialPlace: place, printsWhileItArrives: query.printsWhileItArrives
             ).text)
         return .success
     }

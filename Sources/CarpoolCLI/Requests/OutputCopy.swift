@@ -3,20 +3,21 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// Copies the body from a pipe of the command to standard output while it arrives, behind the head with `-i`. The
-/// kernel moves the bytes where it can.
+/// Copies the body from a pipe of the command to standard output or a file while it arrives, behind the head with `-i`.
+/// The kernel moves the bytes where it can.
 final class OutputCopy {
     private let request: RequestArguments
     private let daemon: DaemonAccess
     private let pipe: FileDescriptor
     private var writeEnd: FileDescriptor?
+    private let target: CopyTarget
     /// The last head that was received: an object with the member `response`.
     private var head: JSON?
     private(set) var isHeadPrinted = false
     private var record: JSON?
     /// Whether all bytes of the pipe were written.
     private var hasEnded = false
-    /// Empty until the kernel refuses to move bytes to standard output.
+    /// Empty until the kernel refuses to move bytes to the output.
     private var scratch: [UInt8] = []
     /// How many bytes of the body were moved.
     private var movedBytes = 0
@@ -37,7 +38,9 @@ final class OutputCopy {
     init(_ request: RequestArguments, _ daemon: DaemonAccess) throws(Failure) {
         self.request = request
         self.daemon = daemon
-        meter = ProgressMeter(isSilent: request.isSilent || request.body == nil && Terminal.isTerminal)
+        target = CopyTarget(request.output)
+        let isOnTerminal = !target.isFile && Terminal.isTerminal
+        meter = ProgressMeter(isSilent: request.isSilent || request.body == nil && isOnTerminal)
         query = ProgressQuery(socket: request.socket)
         do throws(SystemError) {
             let ends = try FileDescriptor.pipe()
@@ -85,12 +88,13 @@ final class OutputCopy {
         let patience = meter.isShown ? ProgressMeter.milliseconds : .max
         let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : patience)
         let inputs = hasEnded ? [daemon.descriptor] : [daemon.descriptor, pipe.raw]
-        let ready = deadline.waitForInput(inputs, orLossOf: [STDOUT_FILENO])
-        if ready == STDOUT_FILENO { throw Failure.brokenPipe }
+        let output = target.descriptor
+        let ready = deadline.waitForInput(inputs, orLossOf: output.map { [$0] } ?? [])
+        if let ready, ready == output { throw Failure.brokenPipe }
         guard let ready else {
             if mayPrintHead { try printHead() }
             // What is printed on the terminal would be mixed with it.
-            if head == nil || !Terminal.isTerminal {
+            if head == nil || !isOnTerminal {
                 query.update(&meter)
                 meter.show()
             }
@@ -104,9 +108,9 @@ final class OutputCopy {
 
     /// Waits until standard output takes bytes, and shows meanwhile that it does not.
     private func waitForReader() {
-        guard meter.isShown, !usesTerminal else { return }
+        guard meter.isShown, !usesTerminal, let output = target.descriptor else { return }
         while MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
-            .waitForOutput(STDOUT_FILENO, or: []) == nil
+            .waitForOutput(output, or: []) == nil
         {
             query.update(&meter)
             meter.show(isOutputFull: true)
@@ -116,7 +120,9 @@ final class OutputCopy {
     /// Whether the head has to be known before the body: to print it, or because its type says how to print.
     private var needsHead: Bool { request.printsHead || usesTerminal }
 
-    private var usesTerminal: Bool { Terminal.isTerminal && !request.isRawStream }
+    private var isOnTerminal: Bool { !target.isFile && Terminal.isTerminal }
+
+    private var usesTerminal: Bool { isOnTerminal && !request.isRawStream }
 
     private func receive() throws(Failure) {
         for message in try daemon.receive() {
@@ -127,7 +133,7 @@ final class OutputCopy {
                     meter.take(event)
                     continue
                 }
-                if Terminal.isTerminal { meter.clear() }
+                if isOnTerminal { meter.clear() }
                 head = event["data"]
             }
         }
@@ -139,7 +145,15 @@ final class OutputCopy {
     private func printHead() throws(Failure) {
         guard request.printsHead, !isHeadPrinted, let head else { return }
         isHeadPrinted = true
-        try ResponseOutput(head).write(to: nil, withHead: true)
+        guard target.isFile else { return try ResponseOutput(head).write(to: nil, withHead: true) }
+        try ResponseOutput(head).write(to: try target.open(), target.name, withHead: true)
+    }
+
+    /// Writes what came with the record to the file, and gives the file its name.
+    func store(_ record: JSON, withHead: Bool) throws(Failure) {
+        meter.clear()
+        try ResponseOutput(record, request).write(to: try target.open(), target.name, withHead: withHead)
+        try target.commit()
     }
 
     /// Writes what the pipe has; returns false at its end.
@@ -158,17 +172,19 @@ final class OutputCopy {
             guard hasBytes() else { return false }
             try printHead()
         }
-        try Terminal.write("standard output") { () throws(SystemError) in
+        // A file is opened with the first byte, and an empty one at the end.
+        guard !target.isFile || hasBytes() else { return false }
+        let output = try target.open()
+        try Terminal.write(target.name) { () throws(SystemError) in
             result =
-                scratch.isEmpty
-                ? Bytes.move(OutputCopy.pieceBytes, fromPipe: pipe.raw, to: STDOUT_FILENO) : .failed(EINVAL)
+                scratch.isEmpty ? Bytes.move(OutputCopy.pieceBytes, fromPipe: pipe.raw, to: output) : .failed(EINVAL)
             guard case .failed(let code) = result else { return }
             guard code == EINVAL || code == EAGAIN else { throw SystemError(code: code, operation: "splice") }
             // A terminal, a file that is open for appending, or an output that does not wait.
             if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: OutputCopy.scratchBytes) }
             result = scratch.withUnsafeMutableBytes { Bytes.read(pipe.raw, into: $0) }
             guard case .bytes(let count) = result else { return }
-            try Terminal.output.write(Array(scratch[..<count]))
+            try BlockingOutput(borrowing: output).write(Array(scratch[..<count]))
         }
         guard case .bytes(let count) = result else { return false }
         let isLarge = movedBytes >= OutputCopy.largeBytes

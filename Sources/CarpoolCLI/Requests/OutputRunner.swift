@@ -4,8 +4,8 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// Runs a request whose body the daemon writes to standard output while it arrives: the descriptor is passed with the
-/// call, so that the bytes do not go through the command. With `-i`, and if the daemon refuses the descriptor, they go
-/// through a pipe (``OutputCopy``).
+/// call, so that the bytes do not go through the command. With `-i`, with a file that the daemon does not write, and if the
+/// daemon refuses the descriptor, they go through a pipe (``OutputCopy``).
 struct OutputRunner {
     private let request: RequestArguments
     private let daemon: DaemonAccess
@@ -21,16 +21,16 @@ struct OutputRunner {
 
     /// Whether the request has a body that is printed while it arrives.
     static func takes(_ request: RequestArguments) -> Bool {
-        !request.isWhole && request.output == nil && request.method != "HEAD" && request.layout != .always
+        !request.isWhole && request.method != "HEAD" && request.layout != .always
     }
 
-    /// Whether the bytes go through the command: behind the head, and to a terminal, on which binary ones are not
-    /// printed.
+    /// Whether the bytes go through the command: behind the head, into a file that the daemon does not write, and to a
+    /// terminal, on which binary ones are not printed.
     private var isCopied: Bool { OutputRunner.copies(request) }
 
     /// The same for any request.
     static func copies(_ request: RequestArguments) -> Bool {
-        request.printsHead || Terminal.isTerminal && !request.isRawStream
+        request.printsHead || request.output != nil || Terminal.isTerminal && !request.isRawStream
     }
 
     /// Returns `nil` if the body has to be printed whole after all; nothing was sent then.
@@ -103,7 +103,7 @@ struct OutputRunner {
             }
         }
         defer { daemon.releaseBody(of: record) }
-        return try finish(record, isHeadPrinted: copy.isHeadPrinted)
+        return try finish(record, copy)
     }
 
     private func writeOutput(to json: inout JSONWriter) { OutputRunner.writeOutput(to: &json, of: request) }
@@ -122,20 +122,25 @@ struct OutputRunner {
 
     /// Prints what came with the record: a short body, and the head before it. What has arrived of a body that broke
     /// off is printed too.
-    private func finish(_ record: JSON, isHeadPrinted: Bool = false) throws(Failure) -> ExitCode {
+    private func finish(_ record: JSON, _ copy: OutputCopy? = nil) throws(Failure) -> ExitCode {
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(CurlReport(record, request)) }
         let outcome = Outcome(record, request)
-        let withHead = request.printsHead && !isHeadPrinted && record["response"] != nil
+        let withHead = request.printsHead && copy?.isHeadPrinted != true && record["response"] != nil
         do throws(Failure) {
             try outcome.check()
         } catch {
-            // With --fail nothing is printed for an error status.
+            // With --fail nothing is printed for an error status. A file stays as it was.
             try outcome.checkStatus()
+            guard request.output == nil else { throw error }
             try ResponseOutput(record, request).write(to: nil, withHead: withHead)
             throw error
         }
-        try ResponseOutput(record, request).write(to: nil, withHead: withHead)
+        if request.output != nil, let copy {
+            try copy.store(record, withHead: withHead)
+        } else {
+            try ResponseOutput(record, request).write(to: nil, withHead: withHead)
+        }
         return .success
     }
 }

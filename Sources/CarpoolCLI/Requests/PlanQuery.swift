@@ -19,15 +19,15 @@ struct PlanQuery {
     }
 
     /// Whether the body is printed while it arrives, byte for byte.
-    static func printsWhileItArrives(_ request: RequestArguments) -> Bool {
-        OutputRunner.takes(request) && request.streaming == nil
+    var printsWhileItArrives: Bool {
+        OutputRunner.takes(request) && request.streaming == nil && destination == nil
     }
 
     /// Returns the answer of `request.explain`.
     func run() throws(Failure) -> JSON {
         let isCopied = OutputRunner.copies(request)
         // A body that is copied is stored first if the cookies are saved.
-        guard PlanQuery.printsWhileItArrives(request), !isCopied || request.cookies.jar == nil else {
+        guard printsWhileItArrives, !isCopied || request.cookies.jar == nil else {
             return try call(.none, isPassed: false)
         }
         do throws(Failure) {

@@ -19,6 +19,15 @@ struct ResponseOutput {
         (layout, isRaw) = (request.layout, request.isRawStream)
     }
 
+    /// Writes to an open file or pipe.
+    func write(to descriptor: Int32, _ name: String, withHead: Bool) throws(Failure) {
+        let file = try openSpoolFile()
+        try Terminal.write(name) { () throws(SystemError) in
+            try write(to: BlockingOutput(borrowing: descriptor), withHead, file)
+        }
+    }
+
+    /// Writes to standard output, or to a file.
     func write(to path: String?, withHead: Bool) throws(Failure) {
         // Opened first, so that a missing body is noticed before anything is written.
         let file = try openSpoolFile()
