@@ -170,13 +170,15 @@ def test_the_scripts_run_no_command(run: Run, shell: str, directory: Path) -> No
 def test_another_shell_is_refused(run: Run) -> None:
     done = run("completion", "tcsh")
     assert done.returncode == USAGE
-    assert b"completion takes one of bash, zsh, fish, not 'tcsh'" in done.stderr
+    assert b"completion takes one of bash, zsh, fish, requests, not 'tcsh'" in done.stderr
     assert run("completion").returncode == USAGE
 
 
 def test_the_methods_are_those_of_the_daemon(run: Run) -> None:
     described = {method["name"] for method in json.loads(run("openrpc").stdout)["methods"]}
-    (line,) = re.findall(r"^_carpool_of_call\(\) \{\n    options=.*\n    operands='(.*)'$", script_of_bash(run), re.MULTILINE)
+    (line,) = re.findall(
+        r"^_carpool_of_call\(\) \{\n    options=.*\n    operands='(.*)'$", script_of_bash(run), re.MULTILINE
+    )
     assert set(line.split()) == described
 
 
@@ -204,8 +206,7 @@ def on_path(variables: dict[str, str], directory: Path) -> None:
 
 
 @pytest.mark.usefixtures("on_path")
-def test_a_running_request_is_completed(running: str, request: pytest.FixtureRequest) -> None:
-    typist: Typist = request.getfixturevalue("typist")
+def test_a_running_request_is_completed(running: str, typist: Typist) -> None:
     for command in ["show", "cancel", "pause", "resume"]:
         assert typist.after(f"carpool {command} r\t").rstrip() == f"carpool {command} {running}"
     assert typist.after("carpool show --js\t").rstrip() == "carpool show --json"
