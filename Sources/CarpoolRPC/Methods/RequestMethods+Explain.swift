@@ -5,13 +5,13 @@ extension RequestMethods {
     static let explain = Method(
         "request.explain", role: .submit, "Returns the settings of the connection that a request would use.",
         """
-        Takes the parameters of `request.perform`, and checks them as it does, but ignores `key` and answers while the daemon \
+        Takes the parameters of `request.perform`, and checks them as it does, but ignores `key` and `after`, and answers while the daemon \
         is draining; nothing is sent and no request is made. So a failing call is explained by the same call with this method. Each setting has a `source`: `request`, `session` \
         or `default`. The settings are those of the first request that would be sent: adapters may change its URL and \
         its fields, and redirects have settings of their own.
         """,
         params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform) + [
-            AnyParameter.detail.requestMember
+            AnyParameter.detail.requestMember, after,
         ], result: plan,
         errors: [.sessionNotFound] + readingErrors,
         examples: [

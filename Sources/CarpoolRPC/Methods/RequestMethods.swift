@@ -35,7 +35,7 @@ enum RequestMethods {
                 result: #"{"request":"r_k3f9_1a","state":"resumed","cursor":"k3f9.10443"}"#)
         ])
 
-    private static let after = JSONSchema.Member.optional(
+    static let after = JSONSchema.Member.optional(
         "after", .oneOf(.string, .number),
         """
         The `id` of an earlier `request.perform` of this connection. The request begins when that call has been answered \

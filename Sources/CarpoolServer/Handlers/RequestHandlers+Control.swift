@@ -26,10 +26,12 @@ extension RequestHandlers {
         let index = call.params["fd"]?.int ?? 0
         return try callFiles.withFiles(CallFileNames(output: index), of: call) { files throws(RPCError) in
             let request = try requests.entry(of: call).request
-            let target = try requests.decoder(for: call.client, files: files).target(at: index, path: "params")
-            let isNeeded = request.parameters.output?.needsDescriptor ?? false
-            if isNeeded { request.parameters.output?.take(target) }
-            return .result { StateChange.write(isNeeded, state: request.state.rawValue, to: &$0) }
+            let output = request.parameters.output.flatMap { $0.needsDescriptor ? $0 : nil }
+            if let output {
+                let decoder = requests.decoder(for: call.client, files: files)
+                output.take(try decoder.target(at: index, path: "params"))
+            }
+            return .result { StateChange.write(output != nil, state: request.state.rawValue, to: &$0) }
         }
     }
 
