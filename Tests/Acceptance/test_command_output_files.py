@@ -69,7 +69,7 @@ def test_a_failure_leaves_the_file_as_it_was(
     else:
         assert gone.returncode == OK
         assert (folder / "file").read_bytes().endswith(LARGE)
-    assert os.listdir(folder) == ["file"]
+    assert [path.name for path in Path(folder).iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -93,7 +93,7 @@ def test_a_command_that_is_killed_leaves_nothing(
         assert tool.end(number) == -number
     gate.set()
     assert (folder / "file").read_text() == "old"
-    assert os.listdir(folder) == ["file"]
+    assert [path.name for path in Path(folder).iterdir()] == ["file"]
 
 
 def test_a_named_pipe_gets_the_body_while_it_arrives(

@@ -12,24 +12,7 @@ enum ZshCompletion {
         }
         let names = tree.commands.map { "        \(CompletionShell.quoted("\($0.name):\($0.summary)"))\n" }.joined()
         return """
-            #compdef carpool
-            # Completions of zsh for carpool, printed by 'carpool completion zsh'.
-
-            # Completes the name of a file after '@'.
-            _carpool_data() {
-                if compset -P '@'; then _files; else _message 'text, or @FILE'; fi
-            }
-
-            # Completes the name of a running request, with its method and URL.
-            _carpool_requests() {
-                local -a requests
-                local name rest
-                while IFS=$'\\t' read -r name rest; do
-                    requests+=("${name//:/\\\\:}:$rest")
-                done < <(_call_program requests ${(q)service} completion requests 2>/dev/null)
-                _describe -t requests 'running request' requests
-            }
-
+            \(helpers)
             _carpool() {
                 local curcontext=$curcontext state state_descr line ret=1
                 local -A opt_args
@@ -51,6 +34,28 @@ enum ZshCompletion {
 
             """
     }
+
+    /// The functions for operands.
+    private static let helpers = """
+        #compdef carpool
+        # Completions of zsh for carpool, printed by 'carpool completion zsh'.
+
+        # Completes the name of a file after '@'.
+        _carpool_data() {
+            if compset -P '@'; then _files; else _message 'text, or @FILE'; fi
+        }
+
+        # Completes the name of a running request, with its method and URL.
+        _carpool_requests() {
+            local -a requests
+            local name rest
+            while IFS=$'\\t' read -r name rest; do
+                requests+=("${name//:/\\\\:}:$rest")
+            done < <(_call_program requests ${(q)service} completion requests 2>/dev/null)
+            _describe -t requests 'running request' requests
+        }
+
+        """
 
     /// A call of `_arguments`: options may be joined, and none follow `--`.
     private static func arguments(

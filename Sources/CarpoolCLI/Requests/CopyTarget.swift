@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The output of a body that is copied while it arrives: standard output, or the file of `-o`, which is opened when there
-/// is something to write and replaced at the end.
+/// The output of a body that is copied while it arrives: standard output, or the file of `-o`, which is opened when
+/// there is something to write and replaced at the end.
 final class CopyTarget {
     private let path: String?
     private var file: OutputFile?

@@ -4,8 +4,8 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// Runs a request whose body the daemon writes to standard output while it arrives: the descriptor is passed with the
-/// call, so that the bytes do not go through the command. With `-i`, with a file that the daemon does not write, and if the
-/// daemon refuses the descriptor, they go through a pipe (``OutputCopy``).
+/// call, so that the bytes do not go through the command. With `-i`, with a file that the daemon does not write, and if
+/// the daemon refuses the descriptor, they go through a pipe (``OutputCopy``).
 struct OutputRunner {
     private let request: RequestArguments
     private let daemon: DaemonAccess
