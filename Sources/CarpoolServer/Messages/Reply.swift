@@ -36,11 +36,7 @@ enum Reply {
 enum Notification {
     /// A message of a stream; the body writes the members of its parameters.
     static func write(data body: (inout JSONWriter) -> Void, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("jsonrpc", static: "2.0")
-        writer.member("method", static: "request.data")
-        writer.key("params")
-        writer.beginObject()
+        begin("request.data", to: &writer)
         body(&writer)
         writer.endObject()
         writer.endObject()
@@ -48,11 +44,7 @@ enum Notification {
 
     /// A request has something to write, and no descriptor.
     static func write(outputNeededBy request: String, call: RPCID?, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("jsonrpc", static: "2.0")
-        writer.member("method", static: "request.output_needed")
-        writer.key("params")
-        writer.beginObject()
+        begin("request.output_needed", to: &writer)
         writer.member("request", request)
         if let call {
             writer.key("call")
@@ -64,13 +56,18 @@ enum Notification {
 
     /// Everything up to the members that all subscribers have in common.
     static func begin(subscription: String, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("jsonrpc", static: "2.0")
-        writer.member("method", static: "event")
-        writer.key("params")
-        writer.beginObject()
+        begin("event", to: &writer)
         writer.member("sub", subscription)
         writer.append(verbatim: [UInt8(ascii: ",")])
         writer.beginText()
+    }
+
+    /// Everything up to the members of the parameters.
+    static func begin(_ method: StaticString, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("jsonrpc", static: "2.0")
+        writer.member("method", static: method)
+        writer.key("params")
+        writer.beginObject()
     }
 }

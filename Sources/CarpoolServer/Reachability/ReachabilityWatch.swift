@@ -133,11 +133,7 @@ final class ReachabilityWatch {
         sent = change.current
         (pending, isHostPending, passedOver) = (nil, false, 0)
         sink.send(notification: { writer in
-            writer.beginObject()
-            writer.member("jsonrpc", static: "2.0")
-            writer.member("method", static: "event")
-            writer.key("params")
-            writer.beginObject()
+            Notification.begin("event", to: &writer)
             writer.member("sub", id)
             writer.member("cursor", cursor())
             writer.member("time", time: WallClock.microseconds())
