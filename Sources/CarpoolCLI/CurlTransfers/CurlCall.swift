@@ -4,7 +4,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// An exchange in the daemon: a call of `request.perform`. A short body is in its answer, and the daemon asks for a
-/// pipe for any other one. To give it up is to release it.
+/// pipe for any other one. Releasing it cancels the call and its request.
 final class CurlCall {
     private let context: CurlContext
     private var channel: CurlChannel

@@ -58,7 +58,8 @@ final class CurlSink {
         return CurlFileName.path(name, in: options.directory)
     }
 
-    /// Fails if the pattern of `-o` or the URL (`-O`) gives no name; returns a warning about a URL without a file.
+    /// Fails if the pattern of `-o` or the URL (`-O`) has no name for the file. Returns a warning about a URL without a
+    /// file.
     func checkName() throws(CurlError) -> [String] {
         _ = try name()
         guard transfer.output == .remoteName, try CurlFileName.remote(transfer.url) == nil else { return [] }

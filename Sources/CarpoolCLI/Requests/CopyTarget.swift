@@ -32,7 +32,7 @@ final class CopyTarget {
         }
     }
 
-    /// Gives the written file its name. Without this call the file is as it was.
+    /// Renames the written file. Without this call the file at the path is as it was.
     func commit() throws(Failure) {
         do throws(SystemError) { try file?.commit() } catch {
             throw Failure(.transferFailed, "cannot write to \(name): \(error.reason)")

@@ -12,7 +12,7 @@ final class ProgressQuery {
 
     init(socket: String?) { self.socket = socket }
 
-    /// Gives the meter the record of its request, if the meter may be behind. After a failure it asks no more.
+    /// Passes the record of the request to the meter, if the meter may be behind. Asks no more after a failure.
     func update(_ meter: inout ProgressMeter) {
         guard meter.isBehind, !hasFailed else { return }
         guard let daemon = daemon ?? connect(), let record = record(of: meter.request, from: daemon) else {

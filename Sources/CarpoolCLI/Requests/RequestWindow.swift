@@ -30,7 +30,7 @@ struct RequestWindow {
 
     /// The most members. Each that has ended holds its record in the daemon, which keeps 10,000 for a user.
     private static let maximumMembers = 1_024
-    /// The most bytes of bodies that wait in the daemon, which gives a client 1 GiB for them.
+    /// The most bytes of bodies that wait in the daemon, which stores up to 1 GiB for a client.
     private static let maximumWaitingBytes = 268_435_456
     private static let shortestPause = 1
     /// The longest time in which the end of a member is not noticed, in milliseconds.

@@ -17,7 +17,7 @@ struct ProgressLine {
     enum Pause {
         /// The request is paused.
         case request
-        /// Nobody reads what was written to standard output.
+        /// Standard output is a pipe whose reader does not read.
         case output
     }
 
