@@ -164,3 +164,82 @@ def test_as_many_followers_as_calls_may_be_in_flight(wire: Wire, origin: Scripte
     assert wire.result(calls[0])["outcome"]["ok"] is False
     assert all(skipped(wire, call) for call in calls[1:])
     assert paths(origin) == ["/first"]
+
+
+def waiting(wire: Wire, path: str) -> str:
+    """Return the name of the request that waits for its turn."""
+    found = [entry for entry in wire.call("request.list")["requests"] if entry["url"].endswith(path)]
+    assert [entry["state"] for entry in found] == ["initialized"]
+    return str(found[0]["request"])
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_follower_that_was_resumed_before_its_turn_is_sent_and_not_skipped(
+    wire: Wire, origin: ScriptedOrigin, status: int
+) -> None:
+    release = threading.Event()
+
+    def hold(exchange: Exchange) -> None:
+        release.wait(PATIENCE_SECONDS)
+        exchange.reply(status)
+
+    first = perform(wire, origin.on("/first", hold))
+    second = perform(wire, origin.url + "/second", after=first)
+    origin.received(1)
+    wire.call("request.resume", request=waiting(wire, "/second"))
+    assert wire.result(second)["response"]["status"] == 200
+    release.set()
+    assert wire.result(first)["response"]["status"] == status
+    assert paths(origin).count("/second") == 1
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_follower_that_was_suspended_before_its_turn_waits_or_is_skipped(
+    wire: Wire, origin: ScriptedOrigin, status: int
+) -> None:
+    release = threading.Event()
+
+    def hold(exchange: Exchange) -> None:
+        release.wait(PATIENCE_SECONDS)
+        exchange.reply(status)
+
+    first = perform(wire, origin.on("/first", hold))
+    second = perform(wire, origin.url + "/second", after=first)
+    origin.received(1)
+    request = waiting(wire, "/second")
+    wire.call("request.suspend", request=request)
+    release.set()
+    assert wire.result(first)["response"]["status"] == status
+    if status == 404:
+        assert skipped(wire, second)
+    else:
+        assert wire.is_silent()
+        assert paths(origin) == ["/first"]
+        wire.call("request.resume", request=request)
+        assert wire.result(second)["response"]["status"] == 200
+    assert paths(origin) == ["/first"] + ["/second"] * (status == 200)
+
+
+def test_a_manual_follower_waits_for_its_start(wire: Wire, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/first")
+    first = perform(wire, origin.url + "/first")
+    second = perform(wire, origin.url + "/second", after=first, start="manual")
+    origin.received(1)
+    release.set()
+    assert wire.result(first)["response"]["status"] == 200
+    request = waiting(wire, "/second")
+    assert paths(origin) == ["/first"]
+    wire.call("request.resume", request=request)
+    assert wire.result(second)["response"]["status"] == 200
+
+
+@pytest.mark.parametrize("detached", [{"on_disconnect": "detach"}, {"key": "k"}])
+def test_a_request_that_continues_without_its_caller_follows_no_call(
+    wire: Wire, origin: ScriptedOrigin, detached: dict[str, Any]
+) -> None:
+    first = perform(wire, origin.url)
+    with pytest.raises(RemoteError) as caught:
+        wire.result(perform(wire, origin.url, after=first, **detached))
+    assert (caught.value.name, caught.value.error["data"]["path"]) == ("invalid_params", "params.after")
+    wire.result(first)
+    assert len(origin.requests) == 1

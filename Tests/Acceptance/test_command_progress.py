@@ -159,7 +159,7 @@ def test_a_paused_request_says_so(
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("options", [[], ["-i"]], ids=["pipe", "head"])
-def test_a_pipe_that_nobody_reads_is_a_pause(
+def test_a_pipe_that_is_not_read_is_a_pause(
     screen: Screen, origin: ScriptedOrigin, tmp_path: Path, width: int, options: list[str]
 ) -> None:
     size = 8 << 20

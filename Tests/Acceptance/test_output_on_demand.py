@@ -30,7 +30,7 @@ def demand(wire: Wire, call: int) -> str:
     return str(message["params"]["request"])
 
 
-def give(wire: Wire, request: str, descriptor: int) -> Any:
+def pass_output(wire: Wire, request: str, descriptor: int) -> Any:
     return wire.result(wire.request_with([descriptor], "request.output", request=request, fd=0))
 
 
@@ -69,7 +69,7 @@ def test_a_longer_one_goes_to_the_descriptor(wire: Wire, url: str, kind: str) ->
         near, far = socket.socketpair()
         read, write = near.detach(), far.detach()
     call = begin(wire, url)
-    assert give(wire, demand(wire, call), write)["changed"]
+    assert pass_output(wire, demand(wire, call), write)["changed"]
     os.close(write)
     assert rest(read) == DATA
     record = wire.result(call)
@@ -79,7 +79,7 @@ def test_a_longer_one_goes_to_the_descriptor(wire: Wire, url: str, kind: str) ->
 def test_a_file(wire: Wire, url: str, tmp_path: Path) -> None:
     call = begin(wire, url)
     with (tmp_path / "body").open("wb") as file:
-        assert give(wire, demand(wire, call), file.fileno())["changed"]
+        assert pass_output(wire, demand(wire, call), file.fileno())["changed"]
     assert wire.result(call)["outcome"] == {"ok": True}
     assert (tmp_path / "body").read_bytes() == DATA
 
@@ -94,7 +94,7 @@ def test_bytes_that_take_their_time_and_heads(wire: Wire, origin: ScriptedOrigin
 
     call = begin(wire, origin.on("/slow", slow), body={"heads": True})
     read, write = os.pipe()
-    give(wire, demand(wire, call), write)
+    pass_output(wire, demand(wire, call), write)
     os.close(write)
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
     expected = b"%08x\n%s" % (len(head), head)
@@ -107,7 +107,7 @@ def test_bytes_that_take_their_time_and_heads(wire: Wire, origin: ScriptedOrigin
     assert wire.result(call)["outcome"] == {"ok": True}
 
 
-def test_a_body_that_nobody_takes_waits_at_the_origin(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
+def test_a_body_without_a_descriptor_waits_at_the_origin(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
     piece, count = os.urandom(1 << 20), 64
     url = origin.on("/huge", lambda exchange: exchange.reply(200, piece * count))
     before = daemon.memory_kib()
@@ -117,7 +117,7 @@ def test_a_body_that_nobody_takes_waits_at_the_origin(daemon: Daemon, wire: Wire
     assert daemon.call("request.perform", url=origin.url)["response"]["status"] == 200
     assert daemon.memory_kib() < before + (16 << 10)
     read, write = os.pipe()
-    give(wire, request, write)
+    pass_output(wire, request, write)
     os.close(write)
     assert rest(read) == piece * count
     assert wire.result(call)["outcome"] == {"ok": True}
@@ -128,13 +128,13 @@ def test_what_cannot_be_written_to_is_refused_and_the_request_waits_for_another(
     request = demand(wire, call)
     read, write = os.pipe()
     with pytest.raises(RemoteError) as caught:
-        give(wire, request, read)
+        pass_output(wire, request, read)
     assert caught.value.name == "file.cannot_open"
     with pytest.raises(RemoteError) as caught:
         wire.call("request.output", request=request, fd=0)
     assert (caught.value.name, "params.fd" in str(caught.value)) == ("invalid_params", True)
-    assert give(wire, request, write)["changed"]
-    assert not give(wire, request, write)["changed"], "it has one"
+    assert pass_output(wire, request, write)["changed"]
+    assert not pass_output(wire, request, write)["changed"], "it has one"
     os.close(write)
     assert rest(read) == DATA
     assert wire.result(call)["outcome"] == {"ok": True}
@@ -147,7 +147,7 @@ def test_one_that_was_not_asked_for_is_closed(wire: Wire, origin: ScriptedOrigin
     (entry,) = wire.call("request.list")["requests"]
     request = entry["request"]
     read, write = os.pipe()
-    assert not give(wire, request, write)["changed"]
+    assert not pass_output(wire, request, write)["changed"]
     os.close(write)
     assert rest(read) == b""
     release.set()
@@ -182,7 +182,7 @@ def test_cancelling_the_call_with_its_request(wire: Wire, origin: ScriptedOrigin
     request = demand(wire, call)
     read, write = os.pipe()
     if passes:
-        give(wire, request, write)
+        pass_output(wire, request, write)
     assert wire.call("rpc.cancel", id=call, request=True) == {"changed": True, "state": "cancelled"}
     assert wire.answer(call)["error"]["code"] == -32_800
     eventually(lambda: lost == [True])

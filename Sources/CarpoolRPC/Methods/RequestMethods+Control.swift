@@ -58,7 +58,7 @@ extension RequestMethods {
                 "fd", .integer(0...15),
                 "The place of the descriptor among those that came with the line: a pipe, a connected stream socket, a terminal or a file."
             ),
-        ], result: .stateChange, errors: [.requestNotFound],
+        ], result: .stateChange, errors: [.requestNotFound, .fileCannotOpen, .queueFull],
         examples: [
             .init(
                 "one that is over", params: #"{"request":"${request}","fd":0}"#,

@@ -15,7 +15,7 @@ extension RequestHandlers {
 
     /// Asks the client of a call for a descriptor when there is something to write.
     func askForOutput(of request: Request, _ call: Call) {
-        guard let output = request.parameters.output else { return }
+        guard let output = request.parameters.output, output.isOnDemand else { return }
         output.onDemand = { [weak client = call.client, id = call.id, name = request.id] in
             client?.askForOutput(of: name, call: id)
         }

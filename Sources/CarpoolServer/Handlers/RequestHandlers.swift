@@ -94,11 +94,16 @@ struct RequestHandlers {
     private func start(_ entry: RequestEntry, _ call: Call, after predecessor: RPCID?) {
         let resources = call.client.resources
         guard let predecessor, resources.calls[predecessor] != nil else { return start(entry.request, call) }
-        entry.request.setUp()
+        let (request, isManual) = (entry.request, isManual(entry.request, call))
+        request.setUp()
         call.releaseParameters()
         let follower = CallSequence.Follower {
-            entry.request.resume()
+            // One that was suspended meanwhile waits for request.resume.
+            if !isManual, request.state == .initialized { request.resume() }
         } skip: {
+            // One that request.resume has started meanwhile goes on, and one that was cancelled is answered.
+            let isUnsent = request.state == .suspended && request.attempts.isEmpty
+            guard request.state == .initialized || isUnsent else { return }
             call.fail(.requestSkipped)
             requests.abandon(entry, keepingPartialFile: true)
         }
@@ -107,11 +112,14 @@ struct RequestHandlers {
 
     /// Sets the request up and sends it, unless it waits for `request.resume` (SE-09, SE-10).
     private func start(_ request: Request, _ call: Call) {
+        let isManual = isManual(request, call)
         request.setUp()
-        let isManual = call.params["start"].map { $0.isString("manual") }
         call.releaseParameters()
-        guard !(isManual ?? !request.session.configuration.startsRequestsImmediately) else { return }
-        request.resume()
+        if !isManual { request.resume() }
+    }
+
+    private func isManual(_ request: Request, _ call: Call) -> Bool {
+        call.params["start"].map { $0.isString("manual") } ?? !request.session.configuration.startsRequestsImmediately
     }
 
     /// Answers with the head; `request.wait` returns the rest.

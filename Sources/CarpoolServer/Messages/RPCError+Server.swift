@@ -103,12 +103,19 @@ extension RPCError {
         return error
     }
 
-    /// The body of a request that outlives its client would wait for a descriptor that nobody passes.
-    static var outputOfNobody: RPCError {
+    /// A request that outlives its client would wait for ever for a descriptor of that client.
+    static var detachedWithoutDescriptor: RPCError {
         .invalidParams(
             path: "params.response_body.fd",
             message: "a request that continues without its caller needs its descriptor at once",
             expected: "a descriptor that comes with the line, or `on_disconnect` \"cancel\"")
+    }
+
+    /// A request that outlives its client would wait for ever for a call of that client.
+    static var detachedFollower: RPCError {
+        .invalidParams(
+            path: "params.after", message: "a request that continues without its caller follows none of its calls",
+            expected: "a call without `key` and with `on_disconnect` \"cancel\", or without `after`")
     }
 
     /// The `default` session cannot be ended.

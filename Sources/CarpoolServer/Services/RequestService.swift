@@ -67,7 +67,10 @@ final class RequestService {
             if wanted.policy == .returnCacheDontLoad { throw .cacheIsOff(session: session.name) }
         }
         let cancelsOnDisconnect = call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached
-        guard cancelsOnDisconnect || parameters.output?.isOnDemand != true else { throw .outputOfNobody }
+        if !cancelsOnDisconnect {
+            guard parameters.output?.isOnDemand != true else { throw .detachedWithoutDescriptor }
+            guard call.params["after"] == nil else { throw .detachedFollower }
+        }
         let callBytes = call.messageBytes &+ files.passwordBytes
         let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
