@@ -10,6 +10,9 @@ from pathlib import Path
 from harness.daemon import CARPOOL, Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually
 
+ENDING = {"kill-session", "kill-server", "capture-pane"}
+"""Commands of tmux that may find nothing any more."""
+
 
 class Screen:
     """A server of tmux with one terminal at a time."""
@@ -28,11 +31,16 @@ class Screen:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
+        assert done.returncode == 0 or arguments[0] in ENDING, f"tmux {arguments[0]}: {done.stderr}"
         return done.stdout
 
     def open(self, width: int, line: str) -> None:
         """Open a terminal of this width that runs a line of bash."""
-        self._run("new-session", "-d", "-s", "only", "-x", str(width), "-y", "60", "bash", "-c", f"{line}; read -r _")
+        self._run(
+            *["new-session", "-d", "-s", "only", "-x", str(width), "-y", "60", "bash", "-c", f"{line}; read -r _"],
+            # Otherwise the server ends with its last session, and a new one may still find it.
+            *[";", "set-option", "-g", "exit-empty", "off"],
+        )
 
     def resize(self, width: int) -> None:
         """Change the width of the terminal, whose programs get SIGWINCH."""
