@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,6 +115,44 @@ def test_an_id_that_is_used_again_counts_for_its_last_call(wire: Wire, origin: S
     assert send("ok")["response"]["status"] == 200
     assert send("404")["response"]["status"] == 404
     assert skipped(wire, perform(wire, origin.url, after="x"))
+
+
+def test_an_earlier_success_is_not_that_of_the_call_under_way(wire: Wire, origin: ScriptedOrigin) -> None:
+    origin.hold("/held")
+    for path in ["/ok", "/held"]:
+        wire.send({"jsonrpc": "2.0", "id": "x", "method": "request.perform", "params": {"url": origin.url + path}})
+        if path == "/ok":
+            assert wire.answer("x")["result"]["response"]["status"] == 200
+    origin.received(2)
+    follower = perform(wire, origin.url + "/next", after="x")
+    wire.call("rpc.cancel", id="x", request=True)
+    assert skipped(wire, follower)
+    assert paths(origin) == ["/ok", "/held"]
+
+
+def test_a_call_whose_files_are_opened_first_does_not_wait_for_itself(
+    wire: Wire, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    (tmp_path / "body").write_text("text")
+    call = perform(wire, origin.url, after=1, method="POST", body={"file": str(tmp_path / "body")})
+    assert call == 1, "it follows itself"
+    assert skipped(wire, call)
+    assert origin.requests == []
+
+
+def test_a_follower_that_starts_by_hand_is_not_started(wire: Wire, origin: ScriptedOrigin) -> None:
+    wire.call("session.create", name="manual", configuration={"start": "manual"})
+    release = origin.hold("/first")
+    first = perform(wire, origin.url + "/first")
+    second = perform(wire, origin.url + "/second", after=first, session="manual")
+    origin.received(1)
+    release.set()
+    assert wire.result(first)["response"]["status"] == 200
+    (entry,) = wire.call("request.list", session="manual")["requests"]
+    assert entry["state"] == "initialized"
+    assert paths(origin) == ["/first"]
+    wire.call("request.resume", request=entry["request"])
+    assert wire.result(second)["response"]["status"] == 200
 
 
 def test_another_connection_has_ids_of_its_own(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:

@@ -22,7 +22,11 @@ final class CallSequence {
     func hasSucceeded(_ id: RPCID) -> Bool { succeeded == id }
 
     /// Adds a call that waits for another one that is under way.
-    func add(_ follower: Follower, after id: RPCID) { followers[id, default: []].append(follower) }
+    func add(_ follower: Follower, after id: RPCID) {
+        // A success so far was that of an earlier call with this id.
+        if succeeded == id { succeeded = nil }
+        followers[id, default: []].append(follower)
+    }
 
     /// Notes whether the request of a call has succeeded, before the call is answered.
     func note(_ hasSucceeded: Bool, of id: RPCID) {

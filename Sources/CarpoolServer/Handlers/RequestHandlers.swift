@@ -40,7 +40,7 @@ struct RequestHandlers {
         let entry = try requests.make(call, files, isKept: true, isDetached: true)
         askForOutput(of: entry.request, call)
         let subscription = follow(entry, events, call, waitsForAnswer: true)
-        start(entry.request, call)
+        start(entry, call)
         return .result { write(submitted: entry, subscription, deduplicated: false, to: &$0) }
     }
 
@@ -85,21 +85,27 @@ struct RequestHandlers {
 
     /// Refuses a call that follows one which is neither under way nor the last one that has succeeded.
     private func check(_ predecessor: RPCID, of call: Call) throws(RPCError) {
-        let resources = call.client.resources
-        guard resources.calls[predecessor] == nil, !resources.sequence.hasSucceeded(predecessor) else { return }
-        throw .requestSkipped
+        guard !isUnderWay(predecessor, before: call) else { return }
+        guard call.client.resources.sequence.hasSucceeded(predecessor) else { throw .requestSkipped }
     }
 
-    /// Starts the request, at once or when the call that it follows has succeeded.
-    private func start(_ entry: RequestEntry, _ call: Call, after predecessor: RPCID?) {
-        let resources = call.client.resources
-        guard let predecessor, resources.calls[predecessor] != nil else { return start(entry.request, call) }
-        let (request, isManual) = (entry.request, isManual(entry.request, call))
-        request.setUp()
-        call.releaseParameters()
+    /// Whether the call that another one follows has no answer yet. A call does not follow itself: its id may be that
+    /// of an earlier call.
+    private func isUnderWay(_ predecessor: RPCID, before call: Call) -> Bool {
+        call.client.resources.calls[predecessor].map { $0 !== call } ?? false
+    }
+
+    /// Starts the request at once, or when the call that it follows has succeeded.
+    private func start(_ entry: RequestEntry, _ call: Call, after predecessor: RPCID? = nil) {
+        let request = entry.request
+        let startsItself = setUp(request, call)
+        guard let predecessor, isUnderWay(predecessor, before: call) else {
+            if startsItself { request.resume() }
+            return
+        }
         let follower = CallSequence.Follower {
             // One that was suspended meanwhile waits for request.resume.
-            if !isManual, request.state == .initialized { request.resume() }
+            if startsItself, request.state == .initialized { request.resume() }
         } skip: {
             // One that request.resume has started meanwhile goes on, and one that was cancelled is answered.
             let isUnsent = request.state == .suspended && request.attempts.isEmpty
@@ -107,19 +113,15 @@ struct RequestHandlers {
             call.fail(.requestSkipped)
             requests.abandon(entry, keepingPartialFile: true)
         }
-        resources.sequence.add(follower, after: predecessor)
+        call.client.resources.sequence.add(follower, after: predecessor)
     }
 
-    /// Sets the request up and sends it, unless it waits for `request.resume` (SE-09, SE-10).
-    private func start(_ request: Request, _ call: Call) {
-        let isManual = isManual(request, call)
+    /// Sets the request up. Returns whether it is sent without a call of `request.resume` (SE-09, SE-10).
+    private func setUp(_ request: Request, _ call: Call) -> Bool {
         request.setUp()
+        let isManual = call.params["start"].map { $0.isString("manual") }
         call.releaseParameters()
-        if !isManual { request.resume() }
-    }
-
-    private func isManual(_ request: Request, _ call: Call) -> Bool {
-        call.params["start"].map { $0.isString("manual") } ?? !request.session.configuration.startsRequestsImmediately
+        return !(isManual ?? !request.session.configuration.startsRequestsImmediately)
     }
 
     /// Answers with the head; `request.wait` returns the rest.

@@ -57,6 +57,13 @@ struct CallSequenceTests {
         #expect(try !sequence.hasSucceeded(id(1)))
     }
 
+    @Test func anEarlierSuccessIsNotThatOfTheCallThatIsFollowed() throws {
+        try end(1, hasSucceeded: true)
+        try add(2, after: 1)
+        sequence.callDidEnd(try id(1))
+        #expect(journal.lines == ["skip 2"])
+    }
+
     @Test func nothingHappensAfterTheEndOfTheConnection() throws {
         try add(2, after: 1)
         sequence.removeAll()
