@@ -4,7 +4,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// An exchange in the daemon: a call of `request.perform`. A short body is in its answer, and the daemon asks for a
-/// pipe for any other one. Releasing it cancels the call and its request.
+/// pipe for any other one. Releasing it before its answer cancels the request.
 final class CurlCall {
     private let context: CurlContext
     private var channel: CurlChannel
@@ -17,8 +17,6 @@ final class CurlCall {
     /// How often the call was sent: again after the session was made, and to the next daemon.
     private(set) var sendings = 0
     private static let maximumSendings = 4
-    /// How long a daemon that drains is waited for: the default of a drain, and time to close.
-    private static let drainMilliseconds = 35_000
 
     /// Sends a call.
     /// - Parameter predecessor: the call that has to succeed before the request begins.
@@ -106,9 +104,8 @@ final class CurlCall {
             context.sessions.removeAll()
         case "session.not_found":
             _ = try context.daemons.call("session.create") { CurlExchange.writeSession(to: &$0) }
-        case "draining":
-            _ = channel.waitForClose(milliseconds: CurlCall.drainMilliseconds)
-            channel = try context.daemons.channel()
+        // The connection has ended, and the next daemon can be started.
+        case "draining": channel = try context.daemons.channel()
         case nil where error.isUnread: channel = try context.daemons.channel()
         default: throw error
         }

@@ -35,6 +35,9 @@ final class CurlChannel {
     private let daemon: DaemonAccess
     /// The calls without an answer.
     private var waiting: [CurlReply] = []
+    /// The calls that a draining daemon has refused. They fail when the connection has ended: until then the other
+    /// calls are answered, and no other daemon can be started.
+    private var refused: [(reply: CurlReply, failure: Failure)] = []
     /// Why the connection has failed.
     private(set) var failure: Failure?
 
@@ -47,7 +50,7 @@ final class CurlChannel {
     var descriptor: Int32 { daemon.descriptor }
 
     /// Whether another call can be sent.
-    var takesCalls: Bool { failure == nil && waiting.count < CurlChannel.maximumCalls }
+    var takesCalls: Bool { failure == nil && refused.isEmpty && waiting.count < CurlChannel.maximumCalls }
 
     /// Sends a call; returns where its answer arrives.
     func begin(
@@ -87,16 +90,11 @@ final class CurlChannel {
         }
     }
 
-    /// Waits until the daemon closes the connection; returns `false` after the timeout.
-    func waitForClose(milliseconds: Int) -> Bool {
-        fail(Failure(.unreachable, "the daemon closed the connection"))
-        return daemon.waitForClose(milliseconds: milliseconds)
-    }
-
     private func fail(_ error: Failure) {
         failure = failure ?? error
         for reply in waiting { reply.failure = error }
-        waiting = []
+        for (reply, refusal) in refused { reply.failure = refusal }
+        (waiting, refused) = ([], [])
     }
 
     private func remove(_ call: Int64) -> CurlReply? {
@@ -107,7 +105,11 @@ final class CurlChannel {
 extension CurlChannel: DaemonReplies {
     func answer(_ call: Int64, _ result: JSON) { remove(call)?.record = result }
 
-    func refuse(_ call: Int64, _ error: ClientError) { remove(call)?.failure = Failure(error) }
+    func refuse(_ call: Int64, _ error: ClientError) {
+        guard let reply = remove(call) else { return }
+        let failure = Failure(error)
+        if failure.refusal == "draining" { refused.append((reply, failure)) } else { reply.failure = failure }
+    }
 
     func notify(_ method: String, _ params: JSON) {
         guard method == "request.output_needed", let call = params["call"]?.integer else { return }
