@@ -52,8 +52,10 @@ final class CurlTransfers {
                 continue
             }
             do throws(CurlError) {
-                if planned == nil { planned = try plan.next() }
-                context.console.warn(plan.warnings)
+                if planned == nil {
+                    planned = try plan.next()
+                    context.console.warn(plan.warnings)
+                }
                 guard let next = planned else { return hasMore = false }
                 if let nextStart, nextStart > MonotonicTime.read() { return }
                 planned = nil
