@@ -4,10 +4,11 @@ internal import CarpoolSystem
 
 /// Asks the daemon for records of requests, over a connection that is made with the first one.
 final class RequestLookup {
-    private let location: SocketLocation
+    private let socket: String?
     private var daemon: DaemonAccess?
 
-    init(socket: String?) { location = SocketLocation.resolve(option: socket) }
+    /// - Parameter socket: the value of `--socket`.
+    init(socket: String?) { self.socket = socket }
 
     /// The record of a request; `nil` if the daemon does not have it any more, or cannot be reached.
     func record(of request: String) -> JSON? {
@@ -28,7 +29,7 @@ final class RequestLookup {
     /// No daemon is started: a new one knows no request.
     private func connection() throws(Failure) -> DaemonAccess {
         if let daemon { return daemon }
-        let made = try DaemonAccess(DaemonFinder(location: location, launcher: nil))
+        let made = try DaemonAccess(DaemonFinder(location: SocketLocation.resolve(option: socket), launcher: nil))
         daemon = made
         return made
     }
