@@ -134,7 +134,7 @@ public final class DaemonClient {
         return messages
     }
 
-    /// Reads once, and hands over the complete messages: for a caller with several calls under way.
+    /// Reads once, and passes the complete messages to the receiver: for a caller with several calls under way.
     package func receiveReplies(for receiver: any DaemonReplies) throws(ClientError) {
         guard try receive() else { throw .unread }
         while true {
@@ -278,7 +278,7 @@ public final class DaemonClient {
     }
 }
 
-/// Takes the messages of a daemon to a caller with several calls under way.
+/// Receives the answers and the notifications of a daemon, for a caller with several calls under way.
 package protocol DaemonReplies: AnyObject {
     /// The result of the call with this number.
     func answer(_ call: Int64, _ result: JSON)

@@ -2,8 +2,7 @@
 enum CompletionShell: String, CaseIterable {
     case bash, zsh, fish
 
-    /// The script that the shell reads. It runs the command only for the names of
-    /// running requests.
+    /// The script that the shell reads. It runs the command only for the names of running requests.
     func script(for commands: [any Command.Type]) -> String {
         let tree = CompletionTree(commands)
         return switch self {

@@ -57,7 +57,7 @@ struct DaemonAccess {
         }
     }
 
-    /// Reads once, and hands over the complete messages of several calls.
+    /// Reads once, and passes the complete messages of several calls to the receiver.
     func receiveReplies(for receiver: any DaemonReplies) throws(Failure) {
         do throws(ClientError) {
             try client.receiveReplies(for: receiver)

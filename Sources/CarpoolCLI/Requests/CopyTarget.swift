@@ -32,7 +32,7 @@ final class CopyTarget {
         }
     }
 
-    /// Renames the written file. Without this call the file at the path is as it was.
+    /// Replaces the file with what was written. Without this call the file is as it was.
     func commit() throws(Failure) {
         do throws(SystemError) { try file?.commit() } catch {
             throw Failure(.transferFailed, "cannot write to \(name): \(error.reason)")

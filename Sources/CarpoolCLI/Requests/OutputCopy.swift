@@ -149,7 +149,7 @@ final class OutputCopy {
         try ResponseOutput(head).write(to: try target.open(), target.name, withHead: true)
     }
 
-    /// Writes what came with the record to the file, and renames the file to its path.
+    /// Writes what came with the record, and replaces the file.
     func store(_ record: JSON, withHead: Bool) throws(Failure) {
         meter.clear()
         try ResponseOutput(record, request).write(to: try target.open(), target.name, withHead: withHead)

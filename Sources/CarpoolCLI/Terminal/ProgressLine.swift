@@ -17,7 +17,7 @@ struct ProgressLine {
     enum Pause {
         /// The request is paused.
         case request
-        /// Standard output is a pipe whose reader does not read.
+        /// Standard output is full, because its reader does not read.
         case output
     }
 

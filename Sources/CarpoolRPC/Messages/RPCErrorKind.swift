@@ -173,10 +173,6 @@ extension RPCErrorKind {
     public static let configurationRefused = RPCErrorKind(
         1109, "configuration.refused", "The configuration file is invalid. Nothing has changed.",
         "Correct the member that the message names, and reload again.")
-    /// 1112
-    public static let requestSkipped = RPCErrorKind(
-        1112, "request.skipped", "The call that this one follows has not succeeded. Nothing was sent.",
-        "Look at the answer of that call, and call again without `after`.")
     /// 1110
     public static let streamNotFound = RPCErrorKind(
         1110, "stream.not_found", "The stream does not exist, or it belongs to another connection.",
@@ -191,6 +187,10 @@ extension RPCErrorKind {
             .optional("curl_code", .integer, "libcurl's error code."),
             .optional("errno", .integer, "The kernel's error number, see errno(3)."),
         ])
+    /// 1112
+    public static let requestSkipped = RPCErrorKind(
+        1112, "request.skipped", "The call that this one follows has not succeeded. Nothing was sent.",
+        "Look at the answer of that call, and call again without `after`.")
     /// 1201
     public static let queueFull = RPCErrorKind(
         1201, "queue_full", isRetryable: true,

@@ -27,8 +27,8 @@ enum RPCMethods {
         "rpc.cancel", aliases: ["$/cancelRequest"], role: .observe, "Cancels a call of this connection.",
         """
         The call with that id answers with -32800 `cancelled`, unless its answer was written already. The HTTP request \
-        that the call waits for continues, unless the call has `request`; `request.cancel` ends it later. May be sent as a notification. An unknown id is no \
-        error, since the answer may be on its way.
+        that the call waits for continues, unless `request` is true; `request.cancel` ends it later. May be sent as a \
+        notification. An unknown id is no error, since the answer may be on its way.
         """,
         params: [
             .required("id", .oneOf(.string, .number, .null), "The id of the call."),

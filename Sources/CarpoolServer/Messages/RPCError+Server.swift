@@ -103,8 +103,8 @@ extension RPCError {
         return error
     }
 
-    /// A request that outlives its client would wait for ever for a descriptor of that client.
-    static var detachedWithoutDescriptor: RPCError {
+    /// A request that continues without its caller would wait forever for the descriptor of its body.
+    static var outputNeedsCaller: RPCError {
         .invalidParams(
             path: "params.response_body.fd",
             message: "a request that continues without its caller needs its descriptor at once",

@@ -67,10 +67,7 @@ final class RequestService {
             if wanted.policy == .returnCacheDontLoad { throw .cacheIsOff(session: session.name) }
         }
         let cancelsOnDisconnect = call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached
-        if !cancelsOnDisconnect {
-            guard parameters.output?.isOnDemand != true else { throw .detachedWithoutDescriptor }
-            guard call.params["after"] == nil else { throw .detachedFollower }
-        }
+        if !cancelsOnDisconnect { try checkDetached(parameters, call) }
         let callBytes = call.messageBytes &+ files.passwordBytes
         let heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: session.fieldCount)
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
@@ -93,6 +90,12 @@ final class RequestService {
         let client = entry.cancelsOnDisconnect ? call.client : nil
         request.whenFinished { [unowned self] _ in didFinish(entry, client) }
         return entry
+    }
+
+    /// Refuses what a request that continues without its caller would wait for: its caller alone can end the wait.
+    private func checkDetached(_ parameters: borrowing RequestParameters, _ call: Call) throws(RPCError) {
+        guard parameters.output?.isOnDemand != true else { throw .outputNeedsCaller }
+        guard call.params["after"] == nil else { throw .detachedFollower }
     }
 
     private lazy var makeID = { [unowned self] in id(registry.nextSequence()) }
