@@ -282,3 +282,20 @@ def test_a_request_that_continues_without_its_caller_follows_no_call(
     assert (caught.value.name, caught.value.error["data"]["path"]) == ("invalid_params", "params.after")
     wire.result(first)
     assert len(origin.requests) == 1
+
+
+def test_after_a_call_that_is_answered_with_the_head(wire: Wire, origin: ScriptedOrigin) -> None:
+    head = perform(wire, origin.url + "/head", hold_for_headers=True)
+    follower = perform(wire, origin.url + "/next", after=head)
+    assert wire.result(head)["response"]["status"] == 200
+    assert wire.result(follower)["response"]["status"] == 200
+    assert paths(origin) == ["/head", "/next"]
+
+
+def test_after_a_call_whose_request_was_made_before(wire: Wire, origin: ScriptedOrigin) -> None:
+    for _ in range(2):
+        keyed = perform(wire, origin.url + "/keyed", key="k")
+        follower = perform(wire, origin.url + "/last", after=keyed)
+        assert wire.result(keyed)["response"]["status"] == 200
+        assert wire.result(follower)["response"]["status"] == 200
+    assert paths(origin) == ["/keyed", "/last", "/last"]

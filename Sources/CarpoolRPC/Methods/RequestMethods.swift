@@ -40,8 +40,8 @@ enum RequestMethods {
         """
         The `id` of an earlier `request.perform` of this connection. The request begins when that call has been answered \
         with a response whose status is below 300, and at once if that was the last such answer; otherwise the call ends \
-        with `request.skipped`, and nothing was sent. Not for a request that continues without its caller. For a client that makes requests one after the other without a \
-        round trip to the daemon between them.
+        with `request.skipped`, and nothing was sent. Not for a request that continues without its caller. For a client \
+        that makes requests one after the other without a round trip to the daemon between them.
         """)
 
     private static let perform = Method(

@@ -130,6 +130,7 @@ struct RequestHandlers {
     ) {
         entry.request.whenHeadReceived { request in
             requests.lease(entry)
+            noteOutcome(of: request, call)
             call.answer { writer in
                 requests.record.write(request, level: level, atMost: call.client.recordBytes, to: &writer)
                 RequestHandlers.add(subscription, to: &writer)
@@ -174,12 +175,23 @@ struct RequestHandlers {
     private func waitForEnd(
         ofKeyed entry: RequestEntry, _ call: Call, _ level: RecordLevel, _ subscription: String?
     ) -> Answer {
-        guard entry.request.isFinished else {
-            call.onCancel = requests.wait(for: entry) { answer(call, with: entry, level, subscription: subscription) }
-            return .pending
+        let answerWithRecord = {
+            noteOutcome(of: entry.request, call)
+            answer(call, with: entry, level, subscription: subscription)
         }
-        answer(call, with: entry, level, subscription: subscription)
+        if entry.request.isFinished {
+            answerWithRecord()
+        } else {
+            call.onCancel = requests.wait(for: entry, answerWithRecord)
+        }
         return .pending
+    }
+
+    /// Notes whether the request of a call has succeeded so far, for the calls that follow it.
+    private func noteOutcome(of request: Request, _ call: Call) {
+        guard let id = call.id else { return }
+        let status = request.error == nil ? request.response?.status : nil
+        call.client.resources.sequence.note(status.map { $0 < 300 } ?? false, of: id)
     }
 
     private func answer(
@@ -187,10 +199,7 @@ struct RequestHandlers {
     ) {
         requests.lease(entry)
         entry.isRead = true
-        if let id = call.id {
-            let status = entry.request.error == nil ? entry.request.response?.status : nil
-            call.client.resources.sequence.note(status.map { $0 < 300 } ?? false, of: id)
-        }
+        noteOutcome(of: entry.request, call)
         let record = requests.record
         let limit = call.client.recordBytes
         call.answer { writer in
