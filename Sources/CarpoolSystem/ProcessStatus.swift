@@ -22,26 +22,59 @@ struct ProcessStatus: Equatable {
     }
 
     init?(text: [UInt8]) {
-        var fields: [String: [Substring]] = [:]
-        let wanted: Set<String> = ["Pid", "Uid", "Gid", "Groups", "CapEff"]
-        for line in text.split(separator: UInt8(ascii: "\n")) {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            let name = String(decoding: line[..<colon], as: UTF8.self)
-            guard wanted.contains(name) else { continue }
-            let values = String(decoding: line[line.index(after: colon)...], as: UTF8.self)
-            fields[name] = values.split { $0 == " " || $0 == "\t" }
+        var (pids, users, own, capabilities) = ([UInt64](), [UInt64](), [UInt64](), [UInt64]())
+        var others: [UInt64]?
+        var rest = text[...]
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            if let values = ProcessStatus.values("Pid:", line) { pids = values }
+            if let values = ProcessStatus.values("Uid:", line) { users = values }
+            if let values = ProcessStatus.values("Gid:", line) { own = values }
+            if let values = ProcessStatus.values("Groups:", line) { others = values }
+            if let values = ProcessStatus.values("CapEff:", line, radix: 16) { capabilities = values }
         }
-        guard let pid = fields["Pid"]?.first.flatMap({ Int32($0) }),
-            let users = fields["Uid"].map({ $0.compactMap { UInt32($0) } }), users.count == 4,
-            let own = fields["Gid"].map({ $0.compactMap { UInt32($0) } }), own.count == 4,
-            let others = fields["Groups"], let capabilities = fields["CapEff"]?.first.flatMap({ UInt64($0, radix: 16) })
+        guard let pid = pids.first.flatMap({ Int32(exactly: $0) }), users.count == 4, own.count == 4, let others,
+            let capabilities = capabilities.first, (users + own + others).allSatisfy({ $0 <= UInt64(UInt32.max) })
         else { return nil }
-        let groups = others.compactMap { UInt32($0) }
-        guard groups.count == others.count else { return nil }
         self.pid = pid
-        user = [users[1], users[3]]
-        self.groups = Set(groups + [own[3]]).sorted()
+        user = [UInt32(users[1]), UInt32(users[3])]
+        groups = Set((others + [own[3]]).map(UInt32.init)).sorted()
         self.capabilities = capabilities
+    }
+
+    /// The numbers of the line with this name, separated by blanks and tabs; `nil` for another line, or one that has
+    /// something else.
+    private static func values(_ name: StaticString, _ line: ArraySlice<UInt8>, radix: UInt64 = 10) -> [UInt64]? {
+        // Most lines are others: this comes before the comparison.
+        guard let first = line.first, first == name.utf8Start[0] else { return nil }
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        guard line.starts(with: name) else { return nil }
+        var values: [UInt64] = []
+        var isInNumber = false
+        for byte in line.dropFirst(name.count) {
+            guard byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") else {
+                isInNumber = false
+                continue
+            }
+            let digit = digit(byte)
+            guard digit < radix else { return nil }
+            if !isInNumber { values.append(0) }
+            isInNumber = true
+            let (product, isTooLarge) = values[values.count - 1].multipliedReportingOverflow(by: radix)
+            guard !isTooLarge, product <= .max - digit else { return nil }
+            values[values.count - 1] = product + digit
+        }
+        return values
+    }
+
+    /// The value of a digit, or of a lower-case hexadecimal one; 16 for another byte.
+    private static func digit(_ byte: UInt8) -> UInt64 {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a")) + 10
+        default: 16
+        }
     }
 
     /// The start time of a process, in nanoseconds of the system's uptime, rounded down to the kernel's tick

@@ -31,6 +31,18 @@ struct ProcessViewTests {
         #expect(ProcessView(folder: "/proc/none") == nil)
     }
 
+    @Test(
+        "A4: numbers that are none, or too large", arguments: ["x", "1a", "-1", "4294967296", "18446744073709551616"])
+    func wrongNumbers(_ number: String) {
+        #expect(ProcessStatus(text: Self.text("20 \(number)")) == nil)
+        #expect(ProcessStatus(text: Self.text("20", capabilities: "g\(number)")) == nil)
+    }
+
+    @Test func capabilities() throws {
+        let status = try #require(ProcessStatus(text: Self.text("20", capabilities: "000001ffffffffff")))
+        #expect(status.capabilities == 0x1ff_ffff_ffff)
+    }
+
     @Test("A4, B2: a process with very many groups is not known", arguments: [(1_000, true), (60_000, false)])
     func many(_ count: Int, _ isKnown: Bool) throws {
         let directory = TemporaryDirectory()
