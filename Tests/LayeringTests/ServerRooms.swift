@@ -2,7 +2,7 @@
 let serverRooms: [String: [String: String]] = [
     "Identity": [:],
     "Logging": [:],
-    "Files": [:],
+    "Files": ["Identity": "whether the client may name files by their paths"],
     "Quotas": ["Identity": "shares belong to users and clients"],
     "Configuration": [
         "Files": "the files that declared sessions name",

@@ -5,7 +5,7 @@ internal import CarpoolSystem
 
 /// The files that a call names by path or passes as descriptors, collected first, so that they can be opened and
 /// inspected off the loop. A call without files costs three look-ups and no memory.
-struct CallFileNames {
+struct CallFileNames: Sendable {
     typealias Path = NamedPath
 
     /// Files whose bytes are sent.
@@ -33,6 +33,11 @@ struct CallFileNames {
     var namesPaths: Bool {
         !paths.isEmpty || trust.contains { $0.namesPaths } || destination != nil
             || clientCertificate?.paths.isEmpty == false || passwords.contains { $0.path != nil }
+    }
+
+    /// Whether a thread of the worker has to read any of them, apart from descriptors.
+    var needWorker: Bool {
+        !paths.isEmpty || !trust.isEmpty || destination != nil || clientCertificate != nil || !passwords.isEmpty
     }
 
     /// Looks through the parameters of a request that have passed their schema.
@@ -67,11 +72,36 @@ struct CallFileNames {
         }
     }
 
+    /// Makes the names of a call that has only certificates and revocation lists.
+    init(trust: [TrustMaterialNames]) { self.trust = trust }
+
     /// Makes the names of a call that has only a descriptor to write to.
     init(output: Int) { self.output = output }
 
     /// Makes the names of a call that has only a password.
     init(password: JSON?, at place: String) { add([PasswordNames(password, at: place)].compactMap(\.self)) }
+
+    /// Those of them that can be read: paths only if they are absolute and the client may name any.
+    func readable(byPath mayName: Bool) -> CallFileNames {
+        var names = self
+        names.paths.removeAll { !mayName || !AbsolutePath.isOne($0.path) }
+        names.trust.removeAll { material in
+            material.namesPaths && !(mayName && material.paths.allSatisfy { AbsolutePath.isOne($0.path) })
+        }
+        names.passwords.removeAll { !$0.canBeRead(byPath: mayName) }
+        if !mayName { names.destination = nil }
+        if names.clientCertificate?.canBeRead(byPath: mayName) == false { names.clientCertificate = nil }
+        return names
+    }
+
+    /// Removes authorities that were read for another call: they need no thread.
+    mutating func takeAuthorities(from known: KnownTrustMaterial, into found: inout CallFiles.Found) {
+        trust.removeAll { names in
+            guard let authorities = known.authorities(names) else { return false }
+            found.trust[names.place] = .success(authorities)
+            return true
+        }
+    }
 
     private mutating func add(_ names: [PasswordNames]) {
         passwords += names

@@ -24,6 +24,8 @@ final class CallFiles {
         var passed: [Int: Passed] = [:]
         /// Where a download goes, and what it resumes.
         var destination: FoundDestination?
+        /// Whether the client may name paths, if the call names any.
+        var access: PathAccess?
 
         /// Opens a file whose bytes are sent. May block.
         mutating func open(_ name: CallFileNames.Path, _ closer: WorkerFile.Closer) {
@@ -53,6 +55,7 @@ final class CallFiles {
     /// Where a download goes, and what it resumes, if the call names one of these.
     let destination: FoundDestination?
     private var passed: [Int: Passed]
+    private let access: PathAccess?
 
     /// No files.
     static var none: CallFiles { CallFiles(Found(), descriptorCount: 0) }
@@ -64,6 +67,7 @@ final class CallFiles {
         passwords = found.passwords
         passed = found.passed
         destination = found.destination
+        access = found.access
         self.descriptorCount = descriptorCount
     }
 
@@ -72,6 +76,10 @@ final class CallFiles {
 
     /// Returns a descriptor, once.
     func claim(descriptor index: Int) -> Passed? { passed.removeValue(forKey: index) }
+
+    /// Whether the client may name paths: what was found when the files were named, or else what is found now. To
+    /// inspect the client's process a second time costs as much as a small request.
+    func access(or current: @autoclosure () -> PathAccess) -> PathAccess { access ?? current() }
 
     // MARK: Descriptors
 

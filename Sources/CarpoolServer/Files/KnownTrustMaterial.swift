@@ -16,6 +16,9 @@ final class KnownTrustMaterial: Sendable {
     /// A store of 140 authorities takes about a megabyte.
     private static let keptStores = 2
 
+    /// The longest text whose digest is computed on the loop, in some 50 us.
+    private static let maximumShortBytes = 65_536
+
     private let state = Mutex(State())
 
     /// The authorities in use with this digest, or used lately.
@@ -25,6 +28,14 @@ final class KnownTrustMaterial: Sendable {
             keep(store, &state)
             return store
         }
+    }
+
+    /// The authorities of a short text that are in use, or were used lately; `nil` if a thread has to parse them.
+    func authorities(_ names: TrustMaterialNames) -> TrustMaterial? {
+        guard case .authorities = names.kind, case .text(let text)? = names.sources.first?.content,
+            text.count <= KnownTrustMaterial.maximumShortBytes, let store = TrustStore.known(pem: text, among: store)
+        else { return nil }
+        return .authorities(TrustedAuthorities(store, path: ""))
     }
 
     private func keep(_ store: TrustStore, _ state: inout State) {

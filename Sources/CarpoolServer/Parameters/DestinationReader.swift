@@ -17,8 +17,10 @@ struct DestinationReader {
     let store: FileStore
     /// The account of what that takes.
     let share: WorkerShare
-    /// The results of inspecting the paths that the call names.
-    let found: FoundDestination?
+    /// The files of the call: what its paths lead to.
+    let files: CallFiles
+
+    private var found: FoundDestination? { files.destination }
 
     func download(_ params: Params) throws(RPCError) -> DownloadParameters {
         var download = DownloadParameters()
@@ -30,7 +32,7 @@ struct DestinationReader {
             return download
         }
         let place = "params.destination"
-        try client.pathAccess.check(json.string ?? json["path"]?.string ?? place)
+        try files.access(or: client.pathAccess).check(json.string ?? json["path"]?.string ?? place)
         if let path = json.string {
             download.destination = .file(try self.path(path, at: place))
             return download
@@ -69,7 +71,7 @@ struct DestinationReader {
     }
 
     private func resumePoint(_ token: String) throws(RPCError) -> ResumePoint {
-        try client.pathAccess.check("params.resume_data")
+        try files.access(or: client.pathAccess).check("params.resume_data")
         do throws(ResumePoint.Refusal) {
             guard let opening = found?.partial else { throw .notAToken }
             return try ResumePoint(token: token, opening, index: index, store, for: share)

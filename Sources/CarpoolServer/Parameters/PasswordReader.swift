@@ -17,7 +17,7 @@ struct PasswordReader {
             return try PasswordReader.checked(json?.string ?? "", path: path)
         }
         if let file = json["file"]?.string {
-            try client?.pathAccess.check(file)
+            if let client { try files.access(or: client.pathAccess).check(file) }
             try AbsolutePath.check(file, at: "\(path).file")
         }
         switch files.passwords[path] {

@@ -17,7 +17,7 @@ extension RequestParametersDecoder {
         }
         for name in ["file", "key_file", "password_file"] as [StaticString] {
             guard let file = json[name]?.string else { continue }
-            try client.pathAccess.check(file)
+            try files.access(or: client.pathAccess).check(file)
             try AbsolutePath.check(file, at: "\(path).\(name)")
         }
         if let text = json["base64"] { _ = try Base64Text.decode(text, at: "\(path).base64") }

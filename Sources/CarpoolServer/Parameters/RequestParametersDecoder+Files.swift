@@ -89,7 +89,7 @@ extension RequestParametersDecoder {
     }
 
     func checkPath(_ path: String, at place: String) throws(RPCError) {
-        try client.pathAccess.check(path)
+        try files.access(or: client.pathAccess).check(path)
         try AbsolutePath.check(path, at: place)
     }
 }

@@ -42,7 +42,7 @@ extension RequestParametersDecoder {
         if let bytes = try RequestParametersDecoder.bytes(json, path: path) { return .bytes(bytes) }
         if json["fd"] != nil { return try descriptorContent(json, path: path) }
         let file = json["file"]?.string ?? ""
-        try client.pathAccess.check(file)
+        try files.access(or: client.pathAccess).check(file)
         return .file(path: file, offset: json["offset"]?.integer ?? 0, length: json["length_bytes"]?.integer)
     }
 }

@@ -51,7 +51,7 @@ struct RequestParametersDecoder {
         }
         if let body = params[.body] { try readBody(body, parts, into: &parameters) }
         parameters.expectsContinue = params[.expectContinue] ?? false
-        parameters.userAgent = client.userAgent
+        if parameters.hasDefaultFields { parameters.userAgent = client.userAgent }
         try readIdentity(params, into: &parameters)
         try readValues(params, parts, into: &parameters)
         if let interceptor = params[.interceptor] {
@@ -176,7 +176,7 @@ struct RequestParametersDecoder {
         }
         let reader = DestinationReader(
             client: client, callbacks: callbacks, index: partials, store: fileStore, share: worker.share,
-            found: files.destination)
+            files: files)
         parameters.download = try reader.download(params)
     }
 

@@ -40,35 +40,30 @@ final class CallFileService {
         let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.resources.descriptors.count
         var claimed = claim(names, from: call.client, access)
-        let mayName = names.namesPaths && call.client.pathAccess == .granted
-        let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
-        let trust = names.trust.filter { material in
-            !material.namesPaths || mayName && material.paths.allSatisfy { AbsolutePath.isOne($0.path) }
-        }
-        let destination = mayName ? names.destination : nil
-        let certificate = names.clientCertificate.flatMap { $0.canBeRead(byPath: mayName) ? $0 : nil }
-        let passwords = names.passwords.filter { $0.canBeRead(byPath: mayName) }
-        let needsWorker =
-            !passwords.isEmpty || !paths.isEmpty || !trust.isEmpty || destination != nil || certificate != nil
-        guard needsWorker || !claimed.unknown.isEmpty || claimed.output != nil else {
+        claimed.found.access = names.namesPaths ? call.client.pathAccess : nil
+        var names = names.readable(byPath: claimed.found.access == .granted)
+        let known = knownMaterial(of: call.client.uid)
+        names.takeAuthorities(from: known, into: &claimed.found)
+        guard names.needWorker || !claimed.unknown.isEmpty || claimed.output != nil else {
+            try charge(claimed.found, to: call.client.identity)
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
-        let (known, certificates) = (knownMaterial(of: call.client.uid), clientCertificates.known)
+        let certificates = clientCertificates.known
         let (closer, unknown, output, user) = (access.closer, claimed.unknown, claimed.output, call.client.uid)
         (claimed.unknown, claimed.output) = ([:], nil)
-        let job = { @Sendable [found = claimed.found] in
+        let job = { @Sendable [names, found = claimed.found] in
             var found = found
-            for name in paths { found.open(name, closer) }
+            for name in names.paths { found.open(name, closer) }
             var files = TrustMaterialFiles(known: known)
-            for name in trust { found.read(name, &files) }
+            for name in names.trust { found.read(name, &files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
             if let output { found.passed[output.index] = OutputDescriptor(user: user).look(output.file) }
-            for name in passwords { found.passwords[name.place] = name.read(found.passed) }
-            found.clientCertificate = certificate?.read(found.passed, known: certificates)
-            found.destination = destination?.look()
+            for name in names.passwords { found.passwords[name.place] = name.read(found.passed) }
+            found.clientCertificate = names.clientCertificate?.read(found.passed, known: certificates)
+            found.destination = names.destination?.look()
             return found
         }
-        whenPartialFileIsClosed(destination?.partial) { [self] in
+        whenPartialFileIsClosed(names.destination?.partial) { [self] in
             run(job, access, for: call, descriptorCount: count, carryOut)
         }
         return .pending
