@@ -6,6 +6,10 @@ internal import Glibc
 struct CurlSettings {
     private var trust = TrustArguments()
     private var connection = ConnectionArguments()
+    /// The longest file whose text is sent: some ten certificates. To send more takes longer than to open a file.
+    private static let maximumTextBytes = 16_384
+    /// The most that is read from a pipe, which is the daemon's maximum too.
+    private static let maximumPipeBytes = 1_048_576
     /// The first entry of `--resolve` that is none.
     private var badEntry: String?
 
@@ -41,6 +45,20 @@ struct CurlSettings {
         }
         // The daemon takes one of both.
         if trust.authorities != nil { trust.directory = nil }
+        trust.authoritiesText = trust.authorities.flatMap(CurlSettings.text)
+    }
+
+    /// The content of a short file of authorities, or of a pipe; `nil` if the daemon is to read it. The daemon knows
+    /// a text again without a thread that opens files, and a pipe is the command's own.
+    private static func text(_ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFIFO || kind == S_IFREG && status.st_size <= CurlSettings.maximumTextBytes,
+            let file = try? FileDescriptor.open(path, O_RDONLY),
+            let bytes = try? Bytes.readAll(file.raw, atMost: CurlSettings.maximumPipeBytes, path: path)
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     private mutating func setTLS(_ security: CurlSecurityOptions) {
@@ -104,7 +122,7 @@ struct CurlSettings {
     /// Finds files that cannot be read and versions that exclude each other, in curl's words: the daemon would refuse
     /// them in its own.
     func check() throws(CurlError) {
-        if let path = trust.authorities, access(path, R_OK) != 0 {
+        if trust.authoritiesText == nil, let path = trust.authorities, access(path, R_OK) != 0 {
             throw CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
         }

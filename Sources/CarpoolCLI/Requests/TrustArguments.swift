@@ -6,6 +6,8 @@ internal import CarpoolSystem
 struct TrustArguments: Equatable {
     /// `nil` for the system's authorities.
     var authorities: String?
+    /// The content of that file, if the command has read it.
+    var authoritiesText: String?
     /// A directory of authorities.
     var directory: String?
     /// Certificates are not verified.
@@ -70,7 +72,11 @@ struct TrustArguments: Equatable {
         writer.key("trust")
         writer.beginObject()
         if isInsecure, !evaluates { writer.member("verify", false) }
-        writer.member("ca_file", authorities.map { SocketLocation.absolute($0) })
+        if let authoritiesText {
+            writer.member("ca_pem", authoritiesText)
+        } else {
+            writer.member("ca_file", authorities.map { SocketLocation.absolute($0) })
+        }
         writer.member("ca_path", directory.map { SocketLocation.absolute($0) })
         if evaluates { writeEvaluators(to: &writer) }
         writer.endObject()

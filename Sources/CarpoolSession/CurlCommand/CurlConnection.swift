@@ -7,7 +7,7 @@ enum CurlConnection {
         var lines: [String] = []
         if !partition.trust.isVerified { lines.append("--insecure") }
         if case .only(let authorities) = partition.trust.authorities {
-            lines.append("--cacert \(ShellText.quoted(authorities.path))")
+            lines.append("--cacert \(file(of: authorities))")
         }
         // Its files are not known, and a key is never shown.
         if let certificate = partition.certificate {
@@ -18,10 +18,15 @@ enum CurlConnection {
         if let proxy = partition.proxy {
             lines += options(proxy, reveal: reveal)
             if proxy.kind == .https, case .only(let authorities) = partition.trust.authorities {
-                lines.append("--proxy-cacert \(ShellText.quoted(authorities.path))")
+                lines.append("--proxy-cacert \(file(of: authorities))")
             }
         }
         return lines
+    }
+
+    /// The file of authorities; a text has none.
+    private static func file(of authorities: TrustedAuthorities) -> String {
+        ShellText.quoted(authorities.path.isEmpty ? "<the text of ca_pem>" : authorities.path)
     }
 
     private static func options(_ proxy: Proxy, reveal: Bool) -> [String] {

@@ -46,6 +46,27 @@ struct CurlSettingsTests {
         #expect(try Self.written(words, variables, url: "http://h/") == "{}")
     }
 
+    @Test(
+        "A short file of authorities is sent as text",
+        arguments: [("PEM\n", true), (String(repeating: "x", count: 16_384), true)] as [(String, Bool)]
+            + [(String(repeating: "x", count: 16_385), false)])
+    func authoritiesAsText(_ content: String, _ isSent: Bool) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("ca.pem", Array(content.utf8))
+        let path = "\(folder.path)/ca.pem"
+        let written = try Self.written(["--cacert", path])
+        #expect(written.contains("ca_pem") == isSent)
+        #expect(written.contains("\"ca_file\":\"\(path)\"") != isSent)
+        #expect(try Self.written(["-k", "--cacert", path]) == #"{"trust":{"verify":false}}"#)
+    }
+
+    @Test func aFileThatIsNoTextIsReadByTheDaemon() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("ca.pem", [0x2D, 0xE9, 0x0A])
+        #expect(try Self.written(["--cacert", "\(folder.path)/ca.pem"]).contains("ca_file"))
+        #expect(try Self.written(["--cacert", "/tmp"]).contains("ca_file"))
+    }
+
     @Test func pinsAreRequiredOfEveryHost() throws {
         let pins = try Self.written(["--pinnedpubkey", "sha256//YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="])
         #expect(pins.contains(#""pins":["sha256//YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="]"#))
