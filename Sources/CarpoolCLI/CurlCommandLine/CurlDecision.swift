@@ -26,7 +26,6 @@ enum CurlDecision: Equatable {
     /// Why an operation needs the real curl; `nil` if it does not.
     private static func reason(_ operation: CurlOperation) -> String? {
         if operation.response.ignoresContentLength { return "--ignore-content-length" }
-        if operation.request.isRaw { return "--raw" }
         if operation.request.headers.contains(.line("Host:")) { return "-H Host:" }
         let isTunnel = operation.connection.tunnels
         for url in operation.targets.compactMap(\.url) {

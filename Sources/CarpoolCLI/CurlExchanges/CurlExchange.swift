@@ -159,6 +159,7 @@ struct CurlExchange {
         writer.member("fd", static: "on_demand")
         writer.member("inline_bytes", inlineBytes)
         writer.member("heads", true)
+        if options.request.isRaw { writer.member("transfer_coding", true) }
         writer.endObject()
         if options.request.isCompressed, !options.request.isRaw { writer.member("decode", true) }
         writer.member("max_body_bytes", options.response.maximumBytes)

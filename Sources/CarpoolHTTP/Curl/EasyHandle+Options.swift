@@ -52,6 +52,7 @@ extension EasyHandle {
         setPolicy(request, configuration)
         set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         setMethod(request)
+        if request.keepsTransferCoding { set(CURLOPT_HTTP_TRANSFER_DECODING, 0) }
         if request.isLong || request.hasLargeBuffer { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
     }
 

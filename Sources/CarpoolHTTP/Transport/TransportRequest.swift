@@ -46,6 +46,9 @@ public struct TransportRequest {
     public var connectTimeoutMilliseconds = 60_000
     /// Whether `Accept-Encoding` is sent and the body decoded (gzip, deflate, br, zstd).
     public var decodesContent = true
+    /// Whether the body is passed on with its transfer coding, as it was received: the chunks of HTTP/1.1 with their
+    /// sizes, and the trailer section. The content is not decoded then.
+    public var keepsTransferCoding = false
     /// Maximum ratio of decoded to encoded bytes, once more than 1 MiB is decoded; beyond it the transfer fails as a
     /// decompression bomb.
     public var maximumDecodingRatio = 200
@@ -149,7 +152,8 @@ extension TransportRequest {
     /// Whether the body is decoded: not if an `Accept-Encoding` field replaces the default one, as its caller wants
     /// the encoded bytes.
     public var isDecoded: Bool {
-        decodesContent && !(hasDefaultFields && fields.contains { $0.isNamed("accept-encoding") })
+        decodesContent && !keepsTransferCoding
+            && !(hasDefaultFields && fields.contains { $0.isNamed("accept-encoding") })
     }
 }
 

@@ -80,6 +80,11 @@ extension JSONSchema {
                     Whether the heads of the responses come first, as they were received, those of interim responses and of answered challenges \
                     too: their length as eight hexadecimal digits and a line end, and then their bytes. The record has them if nothing is written.
                     """, default: "false"),
+                .optional(
+                    "transfer_coding", .boolean,
+                    """
+                    Whether the body keeps its transfer coding, as it was received: the chunks of HTTP/1.1 with their sizes, and the                     trailer fields. Then its content is not decoded, and the cache is not used.
+                    """, default: "false"),
             ])))
 
     /// One part of a form.

@@ -51,7 +51,8 @@ extension RequestParametersDecoder {
     /// The descriptor to which the response's body is written.
     func output(_ json: JSON) throws(RPCError) -> DescriptorOutput {
         let settings = DescriptorOutput.Settings(
-            inlineBytes: json["inline_bytes"]?.int ?? 0, writesHeads: json["heads"]?.bool ?? false)
+            inlineBytes: json["inline_bytes"]?.int ?? 0, writesHeads: json["heads"]?.bool ?? false,
+            keepsTransferCoding: json["transfer_coding"]?.bool ?? false)
         if json["fd"]?.isString("on_demand") == true {
             return DescriptorOutput(nil, settings, loop: scheduler, worker: worker)
         }

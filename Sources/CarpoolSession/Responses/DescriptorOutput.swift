@@ -36,11 +36,14 @@ public final class DescriptorOutput: ReadinessHandler {
         /// Whether the heads of the responses are written before the body: their length as eight hexadecimal digits and
         /// a line end, and then their bytes.
         public var writesHeads = false
+        /// Whether the body keeps its transfer coding (``TransportRequest/keepsTransferCoding``).
+        public var keepsTransferCoding = false
 
         /// Makes settings.
-        public init(inlineBytes: Int = 0, writesHeads: Bool = false) {
+        public init(inlineBytes: Int = 0, writesHeads: Bool = false, keepsTransferCoding: Bool = false) {
             self.inlineBytes = inlineBytes
             self.writesHeads = writesHeads
+            self.keepsTransferCoding = keepsTransferCoding
         }
     }
 

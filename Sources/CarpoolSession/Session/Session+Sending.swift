@@ -102,7 +102,8 @@ extension Session {
         let fields = hopFields(for: hop, of: request)
         var hop = hop
         hop.hopFields = fields
-        if configuration.caching != nil { hop.cache = cacheUse(for: hop, of: request) }
+        // A stored response has no transfer coding.
+        if configuration.caching != nil, !hop.keepsTransferCoding { hop.cache = cacheUse(for: hop, of: request) }
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
             return
@@ -139,6 +140,7 @@ extension Session {
         made.hasDefaultFields = request.parameters.hasDefaultFields
         if request.parameters.output?.settings.writesHeads == true { request.heads = RecordedHeads() }
         made.heads = request.heads
+        made.keepsTransferCoding = request.parameters.output?.settings.keepsTransferCoding ?? false
         made.body = request.parameters.body
         made.expectsContinue = request.parameters.expectsContinue
         if let type = request.parameters.uploadable?.contentType { made.replaceContentType(with: type) }
