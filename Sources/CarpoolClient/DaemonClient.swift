@@ -135,8 +135,10 @@ public final class DaemonClient {
     }
 
     /// Reads once, and passes the complete messages to the receiver: for a caller with several calls under way.
+    ///
+    /// The error ``ClientError/unread`` says that the daemon has not read the last line. A reset shows no more.
     package func receiveReplies(for receiver: any DaemonReplies) throws(ClientError) {
-        guard try receive() else { throw .unread }
+        guard try receive(knowsLastLine: true) else { throw .unread }
         while true {
             switch lines.next() {
             case .line(let bytes): hand(try parse(bytes), to: receiver)
@@ -246,11 +248,13 @@ public final class DaemonClient {
         return true
     }
 
-    /// Reads more; returns `false` if the daemon closed without reading the call, which the kernel reports as a reset.
-    private func receive() throws(ClientError) -> Bool {
+    /// Reads more; returns `false` if the daemon closed without reading the call: the kernel reports a reset.
+    /// - Parameter knowsLastLine: whether the caller knows which line was the last one; otherwise a daemon that has sent
+    ///   something may have read the call.
+    private func receive(knowsLastLine: Bool = false) throws(ClientError) -> Bool {
         switch lines.fill({ Bytes.read(socket.raw, into: $0) }) {
         case .bytes, .wouldBlock: return true
-        case .failed(ECONNRESET) where lines.isUntouched: return false
+        case .failed(ECONNRESET) where lines.isUntouched || knowsLastLine: return false
         case .endOfFile: throw .disconnected("the daemon closed the connection before it answered")
         case .failed(let code):
             throw .disconnected("the connection to the daemon failed: \(SystemError.reason(of: code))")

@@ -12,11 +12,15 @@ final class CurlCall {
     let sending: CurlSending
     private var pipe: FileDescriptor?
     private var reply: CurlReply?
+    /// The call that has to succeed before this one begins.
+    private let predecessor: CurlReply?
     /// The end of the pipe that has the response's body; -1 if there is none.
     private(set) var output: Int32 = -1
     /// How often the call was sent: again after the session was made, and to the next daemon.
     private(set) var sendings = 0
-    private static let maximumSendings = 4
+    private static let maximumSendings = 40
+    /// The pause before a call is sent once more: a daemon that ends may accept connections for another second.
+    private static let pauseMicroseconds: UInt32 = 50_000
 
     /// Sends a call.
     /// - Parameter predecessor: the call that has to succeed before the request begins.
@@ -27,14 +31,28 @@ final class CurlCall {
         self.exchange = exchange
         self.sending = sending
         if let predecessor { channel = predecessor.channel } else { channel = try context.daemons.channel() }
+        self.predecessor = predecessor?.reply
         self.exchange.predecessor = predecessor?.reply?.number
         do throws(Failure) {
             try begin()
         } catch {
             // A connection that the daemon has closed since the last call.
             guard error.isUnread else { throw error }
+            try sendAgain(after: error)
+        }
+    }
+
+    /// Sends the call once more, on another connection if its own has ended.
+    private func sendAgain(after error: Failure) throws(Failure) {
+        var error = error
+        while true {
             try prepareAnother(after: error)
-            try begin()
+            do throws(Failure) {
+                return try begin()
+            } catch let next {
+                guard next.isUnread else { throw next }
+                error = next
+            }
         }
     }
 
@@ -84,14 +102,15 @@ final class CurlCall {
             if record != nil { isAnswered = true }
             return record
         } catch {
-            try prepareAnother(after: error)
-            try begin()
+            try sendAgain(after: error)
             return nil
         }
     }
 
     /// Makes what was missing; rethrows an error after which the call is not sent again.
     private func prepareAnother(after error: Failure) throws(Failure) {
+        // One that waits for another begins in the next daemon, if this one has ended before it answered the other.
+        let hasBegun = exchange.predecessor == nil || predecessor?.isAnswered ?? true
         exchange.predecessor = nil
         switch error.refusal {
         // It was not carried out, because the exchange before it has failed or was a redirect.
@@ -106,7 +125,9 @@ final class CurlCall {
             _ = try context.daemons.call("session.create") { CurlExchange.writeSession(to: &$0) }
         // The connection has ended, and the next daemon can be started.
         case "draining": channel = try context.daemons.channel()
-        case nil where error.isUnread: channel = try context.daemons.channel()
+        case nil where error.isUnread || (error.isDisconnected && !hasBegun):
+            if sendings > 2 { usleep(CurlCall.pauseMicroseconds) }
+            channel = try context.daemons.channel()
         default: throw error
         }
     }

@@ -10,6 +10,8 @@ final class CurlReply {
     fileprivate(set) var failure: Failure?
     /// The request that needs a pipe.
     fileprivate(set) var request: String?
+    /// Whether the daemon has answered.
+    fileprivate(set) var isAnswered = false
 
     init(_ number: Int64) { self.number = number }
 
@@ -40,6 +42,10 @@ final class CurlChannel {
     private var refused: [(reply: CurlReply, failure: Failure)] = []
     /// Why the connection has failed.
     private(set) var failure: Failure?
+    /// Whether the daemon has closed the connection. What it sent before can still be read.
+    private var isClosed = false
+    /// The number of the last call that was sent.
+    private var lastCall: Int64 = 0
 
     /// The daemon's default maximum is 256 calls of a connection (`calls_per_connection`).
     private static let maximumCalls = 128
@@ -50,7 +56,7 @@ final class CurlChannel {
     var descriptor: Int32 { daemon.descriptor }
 
     /// Whether another call can be sent.
-    var takesCalls: Bool { failure == nil && refused.isEmpty && waiting.count < CurlChannel.maximumCalls }
+    var takesCalls: Bool { failure == nil && !isClosed && refused.isEmpty && waiting.count < CurlChannel.maximumCalls }
 
     /// Sends a call; returns where its answer arrives.
     func begin(
@@ -67,9 +73,11 @@ final class CurlChannel {
         _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> Int64 {
         do throws(Failure) {
-            return try daemon.begin(method, passing: descriptors, params)
+            lastCall = try daemon.begin(method, passing: descriptors, params)
+            return lastCall
         } catch {
-            fail(error)
+            // The daemon may have read and answered the calls before this one.
+            isClosed = true
             throw error
         }
     }
@@ -90,9 +98,10 @@ final class CurlChannel {
         }
     }
 
+    /// Fails all calls. Only of the last one it may be known that the daemon has not read it.
     private func fail(_ error: Failure) {
         failure = failure ?? error
-        for reply in waiting { reply.failure = error }
+        for reply in waiting { reply.failure = error.isUnread && reply.number != lastCall ? error.asRead : error }
         for (reply, refusal) in refused { reply.failure = refusal }
         (waiting, refused) = ([], [])
     }
@@ -103,10 +112,15 @@ final class CurlChannel {
 }
 
 extension CurlChannel: DaemonReplies {
-    func answer(_ call: Int64, _ result: JSON) { remove(call)?.record = result }
+    func answer(_ call: Int64, _ result: JSON) {
+        let reply = remove(call)
+        reply?.record = result
+        reply?.isAnswered = true
+    }
 
     func refuse(_ call: Int64, _ error: ClientError) {
         guard let reply = remove(call) else { return }
+        reply.isAnswered = true
         let failure = Failure(error)
         if failure.refusal == "draining" { refused.append((reply, failure)) } else { reply.failure = failure }
     }

@@ -23,6 +23,13 @@ struct Failure: Error {
         self.hint = hint
     }
 
+    /// The failure of another call on the same connection, which the daemon may have read.
+    var asRead: Failure {
+        var failure = self
+        failure.isUnread = false
+        return failure
+    }
+
     /// The reader of standard output has closed it.
     static var brokenPipe: Failure { ended(by: SIGPIPE) }
 

@@ -49,7 +49,9 @@ final class Server {
     private(set) lazy var services = Services(
         loop: loop, worker: worker, log: log, options: options, configuration: configuration, transport: transport,
         spool: spool, publisher: publisher, reachability: reachability, callbacks: callbacks,
-        callFiles: CallFileService(worker: worker, files: files, configuration: configuration), sessions: sessions,
+        callFiles: CallFileService(
+            worker: worker, files: files, configuration: configuration, pendingAnswers: requests.pendingAnswers),
+        sessions: sessions,
         requests: requests,
         streams: streams, subscriptions: SubscriptionService(publisher: publisher, configuration: configuration),
         identity: identity, connections: connections, control: self, document: { [unowned self] in description })

@@ -14,13 +14,15 @@ final class CallFileService {
     private var clientCertificates = ClientCertificateTable()
     private let worker: Worker
     private let files: FileStore
+    private let pendingAnswers: PendingAnswers
     /// The files of a call that names none.
     let noFiles = CallFiles.none
 
-    init(worker: Worker, files: FileStore, configuration: LiveConfiguration) {
+    init(worker: Worker, files: FileStore, configuration: LiveConfiguration, pendingAnswers: PendingAnswers) {
         self.worker = worker
         self.files = files
         self.configuration = configuration
+        self.pendingAnswers = pendingAnswers
     }
 
     /// Carries out a request with the files that it names; see ``withFiles(_:of:_:)``.
@@ -63,6 +65,8 @@ final class CallFileService {
             found.destination = names.destination?.look()
             return found
         }
+        // A daemon that ends answers the call before it closes the connection.
+        pendingAnswers.delayed += 1
         whenPartialFileIsClosed(names.destination?.partial) { [self] in
             run(job, access, for: call, descriptorCount: count, carryOut)
         }
@@ -73,13 +77,15 @@ final class CallFileService {
         _ job: @escaping @Sendable () -> CallFiles.Found, _ access: WorkerAccess, for call: Call, descriptorCount: Int,
         _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) {
-        guard call.isWanted else { return }
+        guard call.isWanted else { return pendingAnswers.delayed -= 1 }
         do throws(WorkerError) {
             try access.run(job) { [self] found in
+                pendingAnswers.delayed -= 1
                 finish(call, found, descriptorCount: descriptorCount, carryOut)
                 found.destination?.partial?.release(to: files, for: access.share)
             }
         } catch {
+            pendingAnswers.delayed -= 1
             call.fail(.filesBusy(error))
         }
     }
