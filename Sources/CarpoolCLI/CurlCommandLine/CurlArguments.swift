@@ -7,13 +7,14 @@ enum CurlArguments {
     static func read(_ arguments: [String], into line: inout CurlCommandLine) throws(CurlError) {
         let isPlain = arguments.first.map { $0 == "--disable" || $0.hasPrefix("-q") } ?? false
         do throws(CurlError) {
-            if !isPlain { try CurlConfigurationFile.readDefault(into: &line) }
+            if !isPlain { CurlConfigurationFile.readDefault(into: &line) }
             try readAll(arguments, into: &line)
             guard line.answer == nil else { return }
             try finish(&line, arguments)
         } catch {
             var complete = error
             complete.warnings = line.warnings + error.warnings
+            complete.reasons = line.remarks + error.reasons
             throw complete
         }
     }

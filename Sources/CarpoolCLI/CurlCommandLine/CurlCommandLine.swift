@@ -7,6 +7,8 @@ struct CurlCommandLine {
     var operation = CurlOperation()
     /// Warnings, in order.
     var warnings: [String] = []
+    /// What is wrong with the configuration file of the user, which ends nothing.
+    var remarks: [String] = []
     var variables = CurlVariables()
     /// The first option that only the real curl has, as it was written.
     var realOption: String?

@@ -6,8 +6,9 @@ enum CurlConfigurationFile {
     /// Files may name others.
     private static let maximumDepth = 10
 
-    /// Reads the first configuration file of the user that exists.
-    static func readDefault(into line: inout CurlCommandLine) throws(CurlError) {
+    /// Reads the first configuration file of the user that exists, up to its first error: like curl, the command line
+    /// is carried out with what was read before it.
+    static func readDefault(into line: inout CurlCommandLine) {
         let environment = line.environment
         var candidates: [String] = []
         if let home = environment["CURL_HOME"] { candidates += ["\(home)/.curlrc", "\(home)/_curlrc"] }
@@ -16,7 +17,14 @@ enum CurlConfigurationFile {
             candidates += ["\(home)/.curlrc", "\(home)/_curlrc", "\(home)/.config/curlrc"]
         }
         for path in candidates where access(path, R_OK) == 0 {
-            return try read(path, into: &line)
+            do throws(CurlError) {
+                try read(path, into: &line)
+            } catch {
+                guard !line.invocation.global.isSilent else { return }
+                // The last reason of a wrong row says that the file is not used, which is so for files of -K.
+                line.remarks = error.form == .option ? error.reasons.dropLast() : error.reasons + [error.message]
+            }
+            return
         }
     }
 

@@ -23,12 +23,16 @@ enum CurlDecision: Equatable {
         return .run(line.invocation)
     }
 
+    /// The longest URL of a request to the daemon, in bytes.
+    private static let longestURL = 65_536
+
     /// Why an operation needs the real curl; `nil` if it does not.
     private static func reason(_ operation: CurlOperation) -> String? {
         if operation.response.ignoresContentLength { return "--ignore-content-length" }
         if operation.request.headers.contains(.line("Host:")) { return "-H Host:" }
         let isTunnel = operation.connection.tunnels
         for url in operation.targets.compactMap(\.url) {
+            if url.utf8.count > longestURL { return "a URL of more than \(longestURL) bytes" }
             guard let scheme = scheme(of: url, operation.request.defaultScheme) else { continue }
             guard ["http", "https"].contains(scheme) else {
                 // What curl does not know fails here as there.

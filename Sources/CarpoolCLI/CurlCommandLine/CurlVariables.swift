@@ -69,6 +69,7 @@ struct CurlVariables {
     func expand(_ text: String, _ warnings: inout [String]) throws(CurlError) -> String {
         var rest = Array(text.utf8)[...]
         var result: [UInt8] = []
+        var hasValue = false
         while let start = CurlVariables.index(of: "{{", in: rest) {
             if start > rest.startIndex, rest[start - 1] == UInt8(ascii: "\\") {
                 result += rest[..<(start - 1)] + rest[start..<(start + 2)]
@@ -83,9 +84,12 @@ struct CurlVariables {
             }
             let inner = rest[(start + 2)..<end]
             rest = rest[(end + 2)...]
-            result += try value(of: inner, &warnings) ?? Array("{{".utf8) + inner + Array("}}".utf8)
+            let value = try value(of: inner, &warnings)
+            hasValue = hasValue || value != nil
+            result += value ?? Array("{{".utf8) + inner + Array("}}".utf8)
         }
-        return (result + rest).text
+        // Like curl, a text without a variable stays as it is, with its backslashes.
+        return hasValue ? (result + rest).text : text
     }
 
     private static func index(of text: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {

@@ -38,6 +38,9 @@ struct CurlExchange {
     static let defaultConnectMilliseconds = 300_000
     static let maximumMilliseconds = 2_592_000_000
 
+    /// The daemon's maximum of decoded bytes for a received one: curl has no limit, and the body is not kept.
+    static let maximumRatio = 1_000_000
+
     /// More than the 50 transfers that curl runs in parallel by default (`--parallel-max`).
     private static let connectionsPerHost = 64
 
@@ -55,6 +58,7 @@ struct CurlExchange {
         writer.beginArray()
         writer.endArray()
         writer.member("decode", false)
+        writer.member("max_ratio", maximumRatio)
         writer.member("redirect", static: "do_not_follow")
         writer.member("url_encoding", static: "exact")
         writer.member("connections_per_host", connectionsPerHost)

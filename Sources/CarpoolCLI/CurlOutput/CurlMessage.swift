@@ -21,7 +21,7 @@ struct CurlMessage {
     /// The text for an error with its warnings; empty if `-s` hides it.
     func text(_ error: CurlError) -> String {
         let isShown = !isSilent || showsErrors
-        let reasons = !isSilent ? error.reasons.map { "curl: \($0)\n" }.joined() : ""
+        let reasons = !isSilent ? error.reasons.map(reason).joined() : ""
         let usage = error.usage.map { "curl: \($0)\n" + CurlMessage.helpAdvice } ?? ""
         let warnings = error.warnings.map(warning).joined() + reasons + usage
         if error.form == .usage || error.form == .option {
@@ -38,6 +38,9 @@ struct CurlMessage {
         case .warning: return warnings + warning(error.message)
         }
     }
+
+    /// The text for the reason of a failure, or for one that ends nothing.
+    func reason(_ message: String) -> String { wrapped(message, prefix: "curl: ") }
 
     /// The text for a warning; empty with `-s`.
     func warning(_ message: String) -> String { isSilent ? "" : wrapped(message, prefix: "Warning: ") }

@@ -25,6 +25,9 @@ final class CurlConsole {
     /// Prints an error with its warnings.
     func print(_ error: CurlError) { write(messages.text(error)) }
 
+    /// Prints what is wrong and ends nothing.
+    func printReasons(_ reasons: [String]) { write(reasons.map(messages.reason).joined()) }
+
     func warn(_ message: String) { write(messages.warning(message)) }
 
     func warn(_ messages: [String]) { for message in messages { warn(message) } }

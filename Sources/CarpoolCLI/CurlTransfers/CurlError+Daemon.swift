@@ -10,6 +10,9 @@ extension CurlError {
         } else {
             code = CurlExitCode.failedInitialization
         }
-        self.init(exitCode: code, message: failure.message ?? CurlErrorText.of(code))
+        var message = failure.namingOption.message ?? CurlErrorText.of(code)
+        // A wrong value of an option has no need of the name of the daemon's error.
+        if let end = message.firstRange(of: " (invalid_params, code ") { message = String(message[..<end.lowerBound]) }
+        self.init(exitCode: code, message: message)
     }
 }

@@ -134,6 +134,9 @@ _PAGES: dict[str, Handler] = {
     "/gzip": lambda exchange: exchange.reply(
         200, gzip.compress(b"plain text\n", mtime=0), [("Content-Encoding", "gzip")]
     ),
+    "/zeros": lambda exchange: exchange.reply(
+        200, gzip.compress(bytes(4_000_000), mtime=0), [("Content-Encoding", "gzip")]
+    ),
     "/big": lambda exchange: exchange.reply(200, b"x" * 300_000),
     "/range": _range,
     "/etag": _etag,
