@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from harness.command import Run
 from harness.daemon import CARPOOL, Daemon
 from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
-WRITE_ERROR, ENDED_BY_DAEMON = 23, 56
+WRITE_ERROR, TIMED_OUT, ENDED_BY_DAEMON = 23, 28, 56
 PIECE = bytes(range(256)) * 256
 ENDS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
 
@@ -205,3 +206,15 @@ def test_a_daemon_that_is_killed_ends_the_command(
     assert process.returncode == ENDED_BY_DAEMON
     assert told.startswith(b"curl: (56) ")
     eventually(lambda: seen.ended == 1)
+
+
+def test_a_limit_of_time_holds_while_the_daemon_is_stopped(run: Run, origin: ScriptedOrigin, daemon: Daemon) -> None:
+    """Under a debugger, or on a machine that swaps: a script relies on `-m`."""
+    assert run("curl", "-sS", origin.url).returncode == 0
+    daemon.signal(signal.SIGSTOP)
+    try:
+        done = run("curl", "--no-fallback", "-sS", "-m", "0.2", origin.url)
+    finally:
+        daemon.signal(signal.SIGCONT)
+    assert done.returncode == TIMED_OUT
+    assert done.stderr.startswith(b"curl: (28) Operation timed out after ")

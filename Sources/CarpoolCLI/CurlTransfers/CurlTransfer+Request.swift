@@ -126,11 +126,31 @@ extension CurlTransfer {
     private func millisecondsLeft() throws(CurlError) -> Int? {
         guard let limit = plan.operation.options.connection.timeoutMilliseconds, limit > 0 else { return nil }
         let elapsed = MonotonicTime.read().microseconds(since: attemptBegan) / 1_000
-        guard elapsed < limit else {
-            throw CurlError(
-                exitCode: CurlExitCode.timedOut,
-                message: "Operation timed out after \(elapsed) milliseconds with \(pace.bytes) bytes received")
-        }
+        guard elapsed < limit else { throw timedOut(elapsed) }
         return min(limit - elapsed, CurlExchange.maximumMilliseconds)
+    }
+
+    private func timedOut(_ milliseconds: Int) -> CurlError {
+        CurlError(
+            exitCode: CurlExitCode.timedOut,
+            message: "Operation timed out after \(milliseconds) milliseconds with \(pace.bytes) bytes received")
+    }
+
+    /// The daemon ends a request at the limit of `-m`; one that has not answered so long after it does not run.
+    private static let graceMilliseconds = 1_000
+
+    /// When the transfer is given up although the daemon has not ended the request; `nil` without `-m`.
+    var givesUpAt: MonotonicTime? {
+        guard let limit = plan.operation.options.connection.timeoutMilliseconds, limit > 0 else { return nil }
+        return attemptBegan.advanced(
+            milliseconds: min(limit, CurlExchange.maximumMilliseconds) + CurlTransfer.graceMilliseconds)
+    }
+
+    /// Fails if the limit of `-m` is over and the daemon does not answer.
+    func checkLimit() throws(CurlError) {
+        guard record == nil, call?.hasAnswer != true, let givesUpAt else { return }
+        let now = MonotonicTime.read()
+        guard now >= givesUpAt else { return }
+        throw timedOut(now.microseconds(since: attemptBegan) / 1_000)
     }
 }

@@ -110,9 +110,13 @@ final class CurlTransfer {
     var deadline: MonotonicTime? {
         if let wakesAt { return wakesAt }
         guard call != nil else { return nil }
-        guard progress != nil else { return pace.deadline }
-        let next = MonotonicTime.read().advanced(milliseconds: 500)
-        return pace.deadline.map { min($0, next) } ?? next
+        let limit = CurlTransfer.earlier(pace.deadline, givesUpAt)
+        return progress == nil ? limit : CurlTransfer.earlier(limit, MonotonicTime.read().advanced(milliseconds: 500))
+    }
+
+    private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Goes on.
@@ -125,6 +129,7 @@ final class CurlTransfer {
             }
             guard let call else { return }
             try pace.check()
+            try checkLimit()
             if call.hasAnswer, try receive(call) { return }
             if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
             if self.call === call, ready.contains(call.output) { try moveBody(call) }
