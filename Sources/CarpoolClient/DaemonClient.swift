@@ -248,9 +248,9 @@ public final class DaemonClient {
         return true
     }
 
-    /// Reads more; returns `false` if the daemon closed without reading the call: the kernel reports a reset.
-    /// - Parameter knowsLastLine: whether the caller knows which line was the last one; otherwise a daemon that has sent
-    ///   something may have read the call.
+    /// Reads more; returns `false` if the daemon closed without reading the call: a reset.
+    /// - Parameter knowsLastLine: whether the caller knows which line was the last one. Otherwise a daemon that has
+    ///   sent something may have read the call.
     private func receive(knowsLastLine: Bool = false) throws(ClientError) -> Bool {
         switch lines.fill({ Bytes.read(socket.raw, into: $0) }) {
         case .bytes, .wouldBlock: return true

@@ -65,9 +65,7 @@ final class CallFileService {
             found.destination = names.destination?.look()
             return found
         }
-        // A daemon that ends answers the call before it closes the connection.
-        pendingAnswers.delayed += 1
-        whenPartialFileIsClosed(names.destination?.partial) { [self] in
+        begin(whenClosed: names.destination?.partial) { [self] in
             run(job, access, for: call, descriptorCount: count, carryOut)
         }
         return .pending
@@ -91,7 +89,9 @@ final class CallFileService {
     }
 
     /// Calls the body when no finished request still has this partial file open: at once, if none has.
-    private func whenPartialFileIsClosed(_ partial: String?, _ body: @escaping () -> Void) {
+    private func begin(whenClosed partial: String?, _ body: @escaping () -> Void) {
+        // A daemon that ends answers the call before it closes the connection.
+        pendingAnswers.delayed += 1
         if let partial { files.whenPartialFileIsClosed(partial, body) } else { body() }
     }
 
