@@ -37,7 +37,7 @@ public final class CurlTransport: Transport {
 
     /// Transfers to start, to end, to resume and to send on, and handles to settle, when the turn ends.
     private var starting: [CurlTransfer] = []
-    private var ending: [CurlTransfer] = []
+    private var ending = FIFOQueue<CurlTransfer>()
     private var resuming: [CurlTransfer] = []
     private var sending: [CurlTransfer] = []
     private var toSettle: [MultiHandle] = []
@@ -51,6 +51,8 @@ public final class CurlTransport: Transport {
     private static let roundsPerTurn = 4
     /// Transfers that are admitted between two readings of the clock; each costs some 50 us until it is sent.
     private static let admissionsPerReading = 16
+    /// The time for the end of cancelled transfers in one turn.
+    private static let endingMicroseconds = 3_000
 
     /// Creates a transport that works, and calls its delegates, on this loop. Throws ``TransportError/Code/unknown`` if
     /// libcurl cannot be used.
@@ -106,7 +108,7 @@ public final class CurlTransport: Transport {
     func cancel(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         if transfer.failure == nil { transfer.failure = TransportError(.cancelled, "the transfer was cancelled") }
-        ending.append(transfer)
+        _ = ending.append(transfer)
         observeTurn()
     }
 
@@ -167,7 +169,7 @@ public final class CurlTransport: Transport {
     func carryOut() {
         isObservingTurn = false
         for transfer in take(&starting) { enqueue(transfer) }
-        for transfer in take(&ending) { finish(transfer, error: transfer.failure) }
+        endCancelled()
         for transfer in take(&resuming) { resumeNow(transfer) }
         for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
@@ -178,6 +180,17 @@ public final class CurlTransport: Transport {
         _ = settle()
         if !toSettle.isEmpty { observeTurn() }
         maintainPool()
+    }
+
+    /// Ends transfers that were cancelled, at least one. The rest waits for the next turn: a connection whose response was
+    /// not read takes the kernel 0.1 ms to close, and thousands may be cancelled in one turn.
+    private func endCancelled() {
+        guard !ending.isEmpty else { return }
+        let slice = TimeSlice(microseconds: CurlTransport.endingMicroseconds)
+        while let transfer = ending.popFirst() {
+            finish(transfer, error: transfer.failure)
+            if slice.isOver, !ending.isEmpty { return observeTurn() }
+        }
     }
 
     /// Settles the handles that need it, at least one; returns false if some were left for the next turn because this
@@ -370,27 +383,6 @@ public final class CurlTransport: Transport {
         if isLookingUp { keepSlot(of: transfer, in: pool) }
         finishSlot(transfer)
         observeTurn()
-    }
-
-    // MARK: Deadlines
-
-    /// Arms the transfer's timer for its first deadline. Activity moves the deadline without moving the timer, which
-    /// checks again when it fires. Timer and transfer retain each other until the transfer ends.
-    private func armDeadlineTimer(of transfer: CurlTransfer) {
-        let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
-        transfer.timer = timer
-        loop.arm(timer, at: transfer.deadlines.next.at)
-    }
-
-    private func checkDeadlines(_ transfer: CurlTransfer) {
-        guard !transfer.hasEnded else { return }
-        let next = transfer.deadlines.next
-        guard next.at <= loop.now else { return armDeadlineTimer(of: transfer) }
-        if next.kind == .idle, transfer.awaitsShare {
-            transfer.deadlines.active(at: loop.now)
-            return armDeadlineTimer(of: transfer)
-        }
-        finish(transfer, error: transfer.failure ?? transfer.timeoutError(next.kind))
     }
 }
 
