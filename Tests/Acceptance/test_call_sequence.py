@@ -54,6 +54,24 @@ def test_without_waiting_for_the_client(wire: Wire, origin: ScriptedOrigin) -> N
     assert paths(origin) == [f"/{number}" for number in range(100)]
 
 
+@pytest.mark.parametrize("status", [200, 404])
+def test_many_calls_follow_one(wire: Wire, origin: ScriptedOrigin, status: int) -> None:
+    release = threading.Event()
+
+    def hold(exchange: Exchange) -> None:
+        release.wait(PATIENCE_SECONDS)
+        exchange.reply(status)
+
+    first = perform(wire, origin.on("/first", hold))
+    followers = [perform(wire, origin.url + "/next", after=first) for _ in range(200)]
+    assert wire.is_silent()
+    release.set()
+    assert wire.result(first)["response"]["status"] == status
+    for follower in followers:
+        assert wire.result(follower)["response"]["status"] == 200 if status == 200 else skipped(wire, follower)
+    assert paths(origin) == ["/first"] + ["/next"] * (200 if status == 200 else 0)
+
+
 @pytest.mark.parametrize("status", [302, 404, 503])
 def test_after_a_response_from_300_on_all_followers_are_skipped(
     wire: Wire, origin: ScriptedOrigin, status: int

@@ -91,6 +91,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         self.owner = owner
         framer = MessageFramer(limits: FramingLimits(messageBytes: services.limits.messageBytes))
         services.loop.setInterest(.readable, for: self.fd, handler: self)
+        resources.sequence.runInSlices = { [loop = services.loop] in loop.runInSlices($0) }
     }
 
     var callsUnderWay: Int { resources.calls.count }

@@ -1,4 +1,5 @@
 internal import CarpoolRPC
+internal import CarpoolSystem
 
 /// The calls of a connection that wait for the end of others: the parameter `after` of `request.perform`.
 ///
@@ -14,9 +15,12 @@ final class CallSequence {
     private var followers: [RPCID: [Follower]] = [:]
     /// The last call whose request has succeeded.
     private var succeeded: RPCID?
-    /// Calls that have ended, and whose followers were not called yet.
-    private var ended: [(id: RPCID, hasSucceeded: Bool)] = []
+    /// Followers of calls that have ended, the next one last.
+    private var due: [(follower: Follower, hasSucceeded: Bool)] = []
     private var isCalling = false
+
+    /// Runs the rest of many followers in slices.
+    var runInSlices: (any SlicedWork) -> Void = { while $0.runSlice() {} }
 
     /// Whether the last call whose request has succeeded is this one.
     func hasSucceeded(_ id: RPCID) -> Bool { succeeded == id }
@@ -33,20 +37,36 @@ final class CallSequence {
         if hasSucceeded { succeeded = id } else if succeeded == id { succeeded = nil }
     }
 
-    /// Lets the calls go on that wait for this one, or skips them. To skip a call ends it, and so calls this again.
+    /// Lets the calls go on that wait for this one, or skips them: the first at once, the others in slices. To skip a
+    /// call ends it, and so calls this again.
     func callDidEnd(_ id: RPCID) {
-        guard !followers.isEmpty else { return }
-        ended.append((id, succeeded == id))
+        guard let waiting = followers.removeValue(forKey: id) else { return }
+        let hasSucceeded = succeeded == id
+        due += waiting.reversed().map { ($0, hasSucceeded) }
         guard !isCalling else { return }
         isCalling = true
-        while let (id, hasSucceeded) = ended.popLast() {
-            for follower in followers.removeValue(forKey: id) ?? [] {
-                if hasSucceeded { follower.proceed() } else { follower.skip() }
-            }
-        }
-        isCalling = false
+        callNext()
+        if due.isEmpty { isCalling = false } else { runInSlices(self) }
+    }
+
+    private func callNext() {
+        guard let (follower, hasSucceeded) = due.popLast() else { return }
+        if hasSucceeded { follower.proceed() } else { follower.skip() }
     }
 
     /// Forgets all: the connection is closed.
-    func removeAll() { followers = [:] }
+    func removeAll() {
+        followers = [:]
+        due = []
+    }
+}
+
+extension CallSequence: SlicedWork {
+    /// Calls followers of calls that have ended. Returns whether there are more.
+    func runSlice() -> Bool {
+        let slice = TimeSlice(microseconds: 500)
+        repeat { callNext() } while !due.isEmpty && !slice.isOver
+        isCalling = !due.isEmpty
+        return isCalling
+    }
 }

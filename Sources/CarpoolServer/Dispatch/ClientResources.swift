@@ -47,12 +47,13 @@ final class ClientResources {
 
     /// Releases the resources, until all are released or the slice is over. Returns whether there are more.
     func releaseSlice(_ release: Release, until isOver: () -> Bool) -> Bool {
+        // Nothing follows a call whose client is gone.
+        sequence.removeAll()
         // Requests first: a request that ends with its call must not be kept as if a client would still ask for it.
         while let (_, entry) = dependents.popFirst() {
             release.endRequest(entry)
             if isOver() { return true }
         }
-        sequence.removeAll()
         while let (_, call) = calls.popFirst() {
             call.abandon()
             if isOver() { return true }

@@ -1,5 +1,6 @@
 import CarpoolJSON
 import CarpoolRPC
+import CarpoolSystem
 import Testing
 
 @testable import CarpoolServer
@@ -62,6 +63,34 @@ struct CallSequenceTests {
         try add(2, after: 1)
         sequence.callDidEnd(try id(1))
         #expect(journal.lines == ["skip 2"])
+    }
+
+    @Test func manyFollowersRunInSlices() throws {
+        var slices: [any SlicedWork] = []
+        sequence.runInSlices = { slices.append($0) }
+        for number in 2...100 { try add(number, after: 1) }
+        try end(1, hasSucceeded: true)
+        #expect(journal.lines == ["proceed 2"])
+        try add(101, after: 2)
+        try end(2, hasSucceeded: false)
+        #expect(journal.lines == ["proceed 2"])
+        let work = try #require(slices.first)
+        while work.runSlice() {}
+        #expect(slices.count == 1)
+        #expect(Set(journal.lines) == Set((2...100).map { "proceed \($0)" } + ["skip 101"]))
+        try add(103, after: 102)
+        try end(102, hasSucceeded: true)
+        #expect(journal.lines.last == "proceed 103")
+    }
+
+    @Test func nothingIsCalledInTheSlicesOfAClosedConnection() throws {
+        var slices: [any SlicedWork] = []
+        sequence.runInSlices = { slices.append($0) }
+        for number in 2...4 { try add(number, after: 1) }
+        try end(1, hasSucceeded: true)
+        sequence.removeAll()
+        #expect(try !#require(slices.first).runSlice())
+        #expect(journal.lines == ["proceed 2"])
     }
 
     @Test func nothingHappensAfterTheEndOfTheConnection() throws {
