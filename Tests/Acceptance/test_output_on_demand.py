@@ -36,12 +36,12 @@ def pass_output(wire: Wire, request: str, descriptor: int) -> Any:
 
 def rest(descriptor: int) -> bytes:
     """Read to the end, and close."""
-    received = b""
+    received = bytearray()
     while select.select([descriptor], [], [], PATIENCE_SECONDS)[0]:
         piece = os.read(descriptor, 1 << 20)
         if not piece:
             os.close(descriptor)
-            return received
+            return bytes(received)
         received += piece
     raise AssertionError(f"no end after {len(received)} bytes")
 
