@@ -21,7 +21,9 @@ extension CurlTransfer {
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return CurlTransfer.refusal }
-        request.heads?.append(line, isTrailer: headReader.isComplete)
+        if request.heads?.append(line, isTrailer: headReader.isComplete) == false {
+            return refuseHead("the heads of the responses have more than \(RecordedHeads.maximumBytes) bytes")
+        }
         switch headReader.read(line) {
         case .none: break
         case .head(let head):

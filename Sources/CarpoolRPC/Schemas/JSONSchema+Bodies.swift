@@ -78,7 +78,8 @@ extension JSONSchema {
                     "heads", .boolean,
                     """
                     Whether the heads of the responses come first, as they were received, those of interim responses and of answered challenges \
-                    too: their length as eight hexadecimal digits and a line end, and then their bytes. The record has them if nothing is written.
+                    too: their length as eight hexadecimal digits and a line end, and then their bytes. The record has them if nothing is written. \
+                    More than 300,000 bytes of all responses fail the request.
                     """, default: "false"),
                 .optional(
                     "transfer_coding", .boolean,

@@ -20,6 +20,8 @@ extension JSONSchema {
             .optional(
                 "raw_trailers", text,
                 "The fields after the body as they were received, if `response_body.heads` asks for them."),
+            .optional(
+                "heads_truncated", .constant(true), "There were more lines of raw heads or trailers than fit the line."),
             .optional("body", responseBody, "The response's body, decoded."),
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "The attempts to send the request; not in short records."),

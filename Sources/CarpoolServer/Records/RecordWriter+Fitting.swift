@@ -40,8 +40,10 @@ extension RecordWriter {
             return false
         }
         let (fields, fieldBytes) = (request.response?.fields.count ?? 0, request.response?.fields.byteCount ?? 0)
+        let headBytes = request.heads.map { $0.bytes.count &+ $0.trailers.count } ?? 0
         let parts =
-            bodyBytes &+ fieldBytes &+ fields &* RecordWriter.fieldRest &+ request.parameters.url.utf8.count &* 2
+            bodyBytes &+ headBytes &+ fieldBytes &+ fields &* RecordWriter.fieldRest
+            &+ request.parameters.url.utf8.count &* 2
         return parts &* RecordWriter.bytesPerByte &+ RecordWriter.usualRest < limit
     }
 }

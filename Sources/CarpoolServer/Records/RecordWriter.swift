@@ -20,6 +20,8 @@ struct RecordWriter {
         /// Hops of all attempts, from the last one back.
         var hops = Int.max
 
+        /// Bytes of the record, as far as heads that are written as they were received may fill it.
+        var recordBytes = Int.max
         /// Bytes of each value that a serializer made.
         var valueBytes = Int.max
         /// Whether a body in memory is written; if not, it is marked as gone.
@@ -35,7 +37,7 @@ struct RecordWriter {
         static func fitting(_ lineBytes: Int) -> Detail {
             Detail(
                 headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096),
-                valueBytes: lineBytes / 4)
+                recordBytes: lineBytes, valueBytes: lineBytes / 4)
         }
     }
 
@@ -91,6 +93,7 @@ struct RecordWriter {
         _ request: Request, _ failure: SessionError?, _ results: [SerializedResponse], _ detail: Detail,
         to writer: inout JSONWriter
     ) {
+        let start = writer.count
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
@@ -108,7 +111,6 @@ struct RecordWriter {
         } else {
             writer.null()
         }
-        if let heads = request.heads { write(heads, of: request, to: &writer) }
         writer.key("body")
         writeBody(request, detail, to: &writer)
         writer.key("metrics")
@@ -119,20 +121,10 @@ struct RecordWriter {
         writeCacheAndCookies(of: request, detail, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.level == .full { write(request.timeline, to: &writer) }
-        writer.endObject()
-    }
-
-    /// Writes the heads that did not go to the descriptor, and the trailers. They are the caller's alone, because they
-    /// have secrets.
-    private func write(_ heads: RecordedHeads, of request: Request, to writer: inout JSONWriter) {
-        guard disclosure == nil else { return }
-        if !request.hasWrittenToDescriptor, !heads.bytes.isEmpty {
-            writer.key("raw_heads")
-            heads.bytes.withUnsafeBytes { writer.text($0) }
+        if let heads = request.heads {
+            write(heads, of: request, atMost: detail.recordBytes - (writer.count - start), to: &writer)
         }
-        guard !heads.trailers.isEmpty else { return }
-        writer.key("raw_trailers")
-        heads.trailers.withUnsafeBytes { writer.text($0) }
+        writer.endObject()
     }
 
     /// Writes the progress of an active request.

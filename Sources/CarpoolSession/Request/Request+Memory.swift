@@ -8,7 +8,7 @@ extension Request {
         if case .memory(let body) = body.storage { bytes &+= body.capacity }
         if case .bytes(let body) = attempts.last?.request?.body { bytes &+= body.count }
         for result in results { bytes &+= result.memoryBytes(bodyBytes: Int(clamping: body.count)) }
-        return bytes &+ attemptBytes &+ (parameters.cookies?.memoryBytes ?? 0)
+        return bytes &+ attemptBytes &+ (heads?.memoryBytes ?? 0) &+ (parameters.cookies?.memoryBytes ?? 0)
     }
 
     /// The memory of the attempts so far, in bytes.

@@ -62,6 +62,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
         let bytes = Array((String(repeating: "0", count: max(0, 8 - length.count)) + length + "\n").utf8) + heads.bytes
         headBytes = Int64(bytes.count)
         bytes.withUnsafeBytes { output.append($0) }
+        heads.releaseHeads()
     }
 
     func request(

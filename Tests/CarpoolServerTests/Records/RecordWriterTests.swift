@@ -38,6 +38,20 @@ struct RecordWriterTests {
         entry.request.attempts[0].hops.append(hop)
     }
 
+    @Test("Heads are cut after a line so that their written form fits", arguments: [0, 1, 9, 14, 20, 100, 10_000])
+    func heads(_ limit: Int) {
+        for line in ["A: b\r\n", "\u{1}\u{1}\r\n", "\u{e9}\r\n"] {
+            let lines = Array(String(repeating: line, count: 50).utf8)
+            let count = lines.withUnsafeBytes { RecordWriter.fittingBytes(of: $0, atMost: limit) }
+            #expect(count % line.utf8.count == 0)
+            let encoded = lines[..<count].withUnsafeBytes { JSONWriter.encodedLength(ofText: $0) }
+            #expect(count == 0 || encoded <= limit)
+            let one = Array(line.utf8).withUnsafeBytes { JSONWriter.encodedLength(ofText: $0) }
+            #expect(count > 0 || limit < one + line.utf8.count)
+            #expect(limit < 10_000 || count == lines.count)
+        }
+    }
+
     @Test("An unfinished request has only name and state")
     func underWay() throws {
         let entry = try stage.submit(client)
