@@ -107,6 +107,8 @@ def test_a_chunked_body_has_no_length(wire: Wire, origin: ScriptedOrigin) -> Non
         ([["Transfer-Encoding", ""]], "the only transfer coding is chunked"),
         ([["Transfer-Encoding", "\tchunked"]], "the only transfer coding is chunked"),
         ([["Transfer-Encoding", "xchunked"]], "the only transfer coding is chunked"),
+        ([CHUNKED, CHUNKED], "there is more than one Transfer-Encoding"),
+        ([CHUNKED, ["transfer-encoding", "Chunked"]], "there is more than one Transfer-Encoding"),
         ([["Host", "a"], ["host", "b"]], "there is more than one Host"),
         ([["Host", ""]], "the value must be a host, with or without a port"),
         ([["Host", "a/b"]], "the value must be a host, with or without a port"),
