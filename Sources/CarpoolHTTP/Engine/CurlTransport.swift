@@ -182,8 +182,8 @@ public final class CurlTransport: Transport {
         maintainPool()
     }
 
-    /// Ends transfers that were cancelled, at least one. The rest waits for the next turn: a connection whose response was
-    /// not read takes the kernel 0.1 ms to close, and thousands may be cancelled in one turn.
+    /// Ends transfers that were cancelled, at least one. The rest waits for the next turn: a connection whose response
+    /// was not read takes the kernel 0.1 ms to close, and thousands may be cancelled in one turn.
     private func endCancelled() {
         guard !ending.isEmpty else { return }
         let slice = TimeSlice(microseconds: CurlTransport.endingMicroseconds)

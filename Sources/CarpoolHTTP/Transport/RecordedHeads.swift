@@ -6,8 +6,8 @@ public final class RecordedHeads {
     public private(set) var trailers: [UInt8] = []
     private var byteCount = 0
 
-    /// The most bytes of all heads and trailers: as many as a single response may have.
-    static let maximumBytes = HeadReader.maximumBytes
+    /// The most bytes of all heads and trailers: as many as those of a single response.
+    static let maximumBytes = 300_000
 
     /// Makes an empty record.
     public init() {}
