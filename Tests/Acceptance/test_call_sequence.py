@@ -277,6 +277,28 @@ def test_a_follower_that_was_suspended_before_its_turn_waits_or_is_skipped(
     assert paths(origin) == ["/first"] + ["/second"] * (status == 200)
 
 
+def test_a_follower_that_was_sent_and_suspended_is_not_skipped(wire: Wire, origin: ScriptedOrigin) -> None:
+    release = threading.Event()
+
+    def refuse(exchange: Exchange) -> None:
+        release.wait(PATIENCE_SECONDS)
+        exchange.reply(404)
+
+    go_on = origin.hold("/second")
+    first = perform(wire, origin.on("/first", refuse))
+    second = perform(wire, origin.url + "/second", after=first)
+    origin.received(1)
+    request = waiting(wire, "/second")
+    wire.call("request.resume", request=request)
+    origin.received(2)
+    wire.call("request.suspend", request=request)
+    release.set()
+    assert wire.result(first)["response"]["status"] == 404
+    wire.call("request.resume", request=request)
+    go_on.set()
+    assert wire.result(second)["response"]["status"] == 200
+
+
 def test_a_manual_follower_waits_for_its_start(wire: Wire, origin: ScriptedOrigin) -> None:
     release = origin.hold("/first")
     first = perform(wire, origin.url + "/first")
