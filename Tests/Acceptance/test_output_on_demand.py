@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,37 @@ def test_bytes_that_take_their_time_and_heads(wire: Wire, origin: ScriptedOrigin
     release.set()
     assert rest(read) == b"ab"
     assert wire.result(call)["outcome"] == {"ok": True}
+
+
+def test_it_is_asked_for_once(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
+    step = threading.Semaphore(0)
+
+    def in_pieces(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n" + b"a" * 4_000)
+        step.acquire(timeout=PATIENCE_SECONDS)
+        exchange.send(b"b" * 4_000)
+
+    call = begin(wire, origin.on("/pieces", in_pieces))
+    request = demand(wire, call)
+    step.release()
+    eventually(lambda: daemon.call("request.get", request=request).get("received_bytes") == 8_000)
+    assert wire.is_silent()
+    read, write = os.pipe()
+    pass_output(wire, request, write)
+    os.close(write)
+    assert rest(read) == b"a" * 4_000 + b"b" * 4_000
+    assert wire.result(call)["outcome"] == {"ok": True}
+
+
+def test_a_submitted_request_asks_too(wire: Wire, url: str) -> None:
+    call = wire.request("request.submit", url=url, response_body=ON_DEMAND, on_disconnect="cancel")
+    request = wire.result(call)["request"]
+    assert demand(wire, call) == request
+    read, write = os.pipe()
+    assert pass_output(wire, request, write)["changed"]
+    os.close(write)
+    assert rest(read) == DATA
+    assert wire.call("request.wait", request=request)["body"] == {"fd": True, "size_bytes": len(DATA)}
 
 
 def test_a_body_without_a_descriptor_waits_at_the_origin(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
