@@ -125,11 +125,13 @@ def test_a2_an_administrator_sees_that_requests_exist_and_may_end_them(
     gate = origin.hold("/held")
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as admin:
         owner.call("session.create", name="api", configuration={"headers": {"Authorization": SECRET}})
-        held = owner.call("request.submit", url=f"{origin.url}/held")["request"]
+        held = owner.call("request.submit", url=f"{origin.url}/held", tags={"for": "the owner"})["request"]
         done = owner.call("request.submit", url=origin.url)["request"]
         owner.call("request.wait", request=done)
         listed = admin.call("request.list", scope="all")["requests"]
         assert [(entry["request"], entry["uid"]) for entry in listed] == [(held, 0), (done, 0)]
+        assert all("tags" not in entry for entry in listed)
+        assert owner.call("request.list")["requests"][0]["tags"] == {"for": "the owner"}
         for method in ("request.get", "request.response", "request.curl", "body.read", "request.dismiss"):
             assert refusal(admin, method, request=done) == "request.not_found", method
         assert refusal(admin, "request.perform", url=origin.url, session="api") == "session.not_found"
