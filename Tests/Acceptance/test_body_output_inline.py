@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from conftest import StartDaemon
 from harness.caches import CACHING, cache
 from harness.daemon import Daemon
 from harness.outputs import Pair, refuse
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -95,6 +96,37 @@ def test_a_transfer_that_breaks_off_within_the_limit_is_retried(wire: Wire, orig
     else:
         # The first bytes came in a turn of their own, and were written.
         assert pair.received == b"wh"
+
+
+def test_an_attempt_whose_first_bytes_were_written_is_the_last_one(wire: Wire, origin: ScriptedOrigin) -> None:
+    """The bytes could have come with the record, until they were passed on."""
+    written = threading.Event()
+
+    def cut(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        assert written.wait(PATIENCE_SECONDS)
+        exchange.close()
+
+    pair = Pair()
+    pair.start()
+    pair.send(wire, url=origin.on("/cut", cut), interceptor=[{"retry_policy": {"scale_ms": 1}}], **INLINE)
+    eventually(lambda: pair.received == b"abc")
+    written.set()
+    record = wire.answer(901)["result"]
+    assert record["outcome"]["error"]["name"] == "session_task_failed.network_connection_lost"
+    assert record["body"] == {"fd": True, "size_bytes": 3}
+    assert pair.finish() == b"abc"
+    assert len(origin.requests) == 1
+
+
+def test_the_descriptor_ends_although_the_record_is_kept(wire: Wire, origin: ScriptedOrigin) -> None:
+    url = origin.on("/short", replying(b"short"))
+    pair = Pair()
+    pair.start()
+    pair.send(wire, method="request.submit", url=url, **INLINE)
+    request = wire.answer(901)["result"]["request"]
+    assert pair.finish() == b""
+    assert wire.call("request.get", request=request)["body"] == {"text": "short", "size_bytes": 5}
 
 
 def test_a_response_of_the_cache(start: StartDaemon, origin: ScriptedOrigin) -> None:
