@@ -229,6 +229,15 @@ def test_a_short_response_has_its_heads_in_the_record(wire: Wire, origin: Script
     assert record["body"] == {"text": "body", "size_bytes": 4}
 
 
+def test_long_heads_do_not_go_into_the_record(wire: Wire, origin: ScriptedOrigin) -> None:
+    lines = b"HTTP/1.1 200 OK\r\nX: " + b"y" * 5_000 + b"\r\nContent-Length: 4\r\n\r\n"
+    pair = Pair()
+    record = pair.perform(wire, url=raw(origin, lines + b"body"), **INLINE)
+    assert pair.received == b"%08x\n" % len(lines) + lines + b"body"
+    assert record["body"] == {"fd": True, "size_bytes": 4}
+    assert "raw_heads" not in record
+
+
 @pytest.mark.parametrize("output", [HEADS, INLINE])
 def test_trailers_are_in_the_record(wire: Wire, origin: ScriptedOrigin, output: dict[str, Any]) -> None:
     lines = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
