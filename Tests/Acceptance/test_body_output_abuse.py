@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import pty
@@ -262,6 +263,24 @@ def test_what_a_reader_that_stops_gets_is_counted(wire: Wire, origin: ScriptedOr
         wire.call("request.cancel", request=request)
         record = wire.call("request.wait", request=request)
         assert record["body"]["size_bytes"] == len(taken) + len(pair.finish())
+
+
+def test_nothing_is_written_after_a_request_was_cancelled(wire: Wire, origin: ScriptedOrigin) -> None:
+    url = origin.on("/much", lambda exchange: exchange.reply(200, bytes(1 << 22)))
+    pair = Pair()
+    send(wire, [pair.write], method="request.submit", url=url)
+    request = wire.answer(901)["result"]["request"]
+    pair.close_write()
+    room = fcntl.fcntl(pair.read, fcntl.F_GETPIPE_SZ)
+    eventually(lambda: waiting(pair.read) == room)
+    eventually(lambda: wire.call("request.get", request=request)["received_bytes"] > 2 * room)
+    assert wire.call("request.cancel", request=request)["changed"]
+    assert len(pair.finish()) == room
+
+
+def waiting(descriptor: int) -> int:
+    """Return how many bytes can be read."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @pytest.mark.parametrize("closes", [True, False])
