@@ -89,6 +89,15 @@ def serve(origin: ScriptedOrigin) -> None:
     def redirect(code: int) -> Handler:
         return lambda exchange: exchange.reply(code, b"moved\n", [("Location", "/landed?from=here")])
 
+    def late(answer: Handler) -> Handler:
+        """Answer after a second, unless the client leaves before."""
+
+        def handler(exchange: Exchange) -> None:
+            if not exchange.wait_for_peer_to_close(1):
+                answer(exchange)
+
+        return handler
+
     for code in (200, 201, 400, 401, 403, 404, 408, 429, 500, 502, 503, 504):
         origin.on(f"/status/{code}", status(code))
     for code in (301, 302, 303, 307, 308):
@@ -99,6 +108,8 @@ def serve(origin: ScriptedOrigin) -> None:
     origin.on("/digest", _digest)
     origin.on("/gzip", _compressed)
     origin.on("/unfinished", _unfinished)
+    origin.on("/late", late(lambda exchange: exchange.reply(302, b"", [("Location", "/later")])))
+    origin.on("/later", late(lambda exchange: exchange.reply(200, b"late\n")))
     origin.on("/silent", answering([{"then": "silence"}]))
     origin.on("/hello", lambda exchange: exchange.reply(200, b"hello, world\n", [("Content-Type", "text/plain")]))
     origin.on("/megabyte", lambda exchange: exchange.reply(200, LETTERS * 40_330))

@@ -102,12 +102,12 @@ class Exchange:
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise GoneError
 
-    def wait_for_peer_to_close(self) -> bool:
+    def wait_for_peer_to_close(self, seconds: float = PATIENCE_SECONDS) -> bool:
         """Read and drop what still comes; whether the daemon ends the connection, in time.
 
         To close with bytes unread would reset the connection, and a response on its way could be lost (RFC 9112, 9.6).
         """
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + seconds
         try:
             while (left := deadline - time.monotonic()) > 0:
                 self._connection.settimeout(left)
