@@ -143,7 +143,14 @@ def test_no_other_user_sees_a_password(variables: dict[str, str], origin: Script
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-u", "ada:{}"], ["-uada:{}"], ["-x", "http://127.0.0.1:9", "-U", "u:{}"], ["--oauth2-bearer", "{}"]],
+    [
+        ["-u", "ada:{}"],
+        ["-uada:{}"],
+        ["-x", "http://127.0.0.1:9", "-U", "u:{}"],
+        ["--oauth2-bearer", "{}"],
+        ["-E", "none.pem:{}"],
+        ["--pass", "{}"],
+    ],
 )
 def test_no_other_user_sees_a_password_of_curl(
     variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]
