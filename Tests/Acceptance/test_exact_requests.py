@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from harness.outputs import Pair
 from harness.wire import RemoteError, Wire
+from origins import linepages
 from origins.authority import Authority
 from origins.nghttpd import Nghttpd
 from origins.scripted import Exchange, Received, ScriptedOrigin
@@ -201,6 +202,19 @@ def test_http2_is_not_disturbed_by_fields_of_a_connection(
     value = {"Transfer-Encoding": "chunked", "Connection": "close", "TE": "gzip"}.get(name, "1")
     record = perform(wire, headers=[[name, value]], **params)
     assert (record["outcome"], record["response"]["http_version"]) == ({"ok": True}, "h2")
+
+
+def test_a_credential_waits_for_the_challenge_of_each_request(wire: Wire, origin: ScriptedOrigin) -> None:
+    linepages.serve(origin)
+    credential = {"username": "ada", "password": "secret", "schemes": ["digest"]}
+    for has_defaults, expected in ((False, [[], [True], [], [True]]), (True, [[], [True], [True]])):
+        origin.forget()
+        linepages.serve(origin)
+        for _ in range(2):
+            params = {"default_headers": has_defaults, "credential": credential}
+            assert wire.call("request.perform", url=f"{origin.url}/digest", **params)["response"]["status"] == 200
+        sent = [[bool(value) for value in request.values("Authorization")] for request in origin.requests]
+        assert sent == expected
 
 
 # response_body.heads
