@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.command import RPC_ERROR, USAGE, Run
+from harness.command import OK, RPC_ERROR, USAGE, Run
 from harness.daemon import CARPOOL, Daemon
 from harness.process import running
 from harness.screen import Screen
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -45,6 +46,17 @@ def test_ls_lists_what_runs_the_newest_first(run: Run, origin: ScriptedOrigin) -
     gate.set()
 
 
+def test_ls_lists_more_than_a_page_of_the_daemon(run: Run, daemon: Daemon, origin: ScriptedOrigin) -> None:
+    with daemon.wire() as wire:
+        names = [
+            wire.call("request.submit", url=origin.url, start="manual", on_disconnect="cancel")["request"]
+            for _ in range(150)
+        ]
+        assert wire.call("request.list")["next"] is not None
+        listed = [line.split()[0] for line in run("ls").stdout.decode().splitlines()[1:]]
+    assert listed == names[::-1]
+
+
 def test_requests_are_paused_resumed_and_cancelled(run: Run, daemon: Daemon, origin: ScriptedOrigin) -> None:
     gate = origin.hold("/held")
     with running(
@@ -67,6 +79,38 @@ def test_requests_are_paused_resumed_and_cancelled(run: Run, daemon: Daemon, ori
         done = run(command)
         assert done.returncode == USAGE
         assert f"{command} needs the name of a request: see carpool ls".encode() in done.stderr
+
+
+def test_a_request_that_was_cancelled_is_over(run: Run, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/held")
+    name = submit(run, f"{origin.url}/held")
+    origin.received(1)
+    assert run("cancel", name).returncode == OK
+    finished(run, name)
+    assert len(run("ls").stdout.splitlines()) == 1
+    assert run("ls", "--all").stdout.decode().splitlines()[1].split()[:2] == [name, "cancelled"]
+    gate.set()
+
+
+def test_show_counts_retries_and_escapes_the_name_of_the_client(
+    run: Run, daemon: Daemon, origin: ScriptedOrigin
+) -> None:
+    gate = threading.Event()
+
+    def busy(exchange: Exchange) -> None:
+        if len(origin.requests) == 3:
+            gate.wait(PATIENCE_SECONDS)
+        exchange.reply(503)
+
+    policy = {"retry_policy": {"limit": 2, "scale_ms": 1, "without_validation": True}}
+    with daemon.wire() as wire:
+        wire.call("client.hello", name="a\x1b[2Jb")
+        name = wire.call("request.submit", url=origin.on("/busy", busy), interceptor=[policy])["request"]
+        origin.received(3)
+        shown = run("show", name).stdout.decode()
+        gate.set()
+    assert ", 2 retries\n" in shown
+    assert "\x1b" not in shown and "[2Jb\n" in shown
 
 
 def two_hops(origin: ScriptedOrigin) -> str:
