@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, USAGE, Run
-from harness.daemon import CARPOOL
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, UNREACHABLE, USAGE, Run
+from harness.daemon import CARPOOL, Daemon
 from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
@@ -32,6 +32,26 @@ def expected(letters: str) -> bytes:
 def test_the_output_has_the_order_of_the_urls(run: Run, pages: list[str], options: list[str]) -> None:
     done = run("get", *options, *pages, pages[0])
     assert (done.returncode, done.stdout, done.stderr) == (OK, expected("abca"), b"")
+
+
+def test_nothing_of_them_is_kept(run: Run, daemon: Daemon, pages: list[str]) -> None:
+    assert run("get", "--parallel", "2", *pages).returncode == OK
+    assert daemon.call("request.list", scope="all")["requests"] == []
+
+
+def test_they_end_with_the_command(variables: dict[str, str], daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/held")
+    with running([CARPOOL, "get", "--parallel", "2", *[f"{origin.url}/held"] * 2], env=variables) as process:
+        origin.received(2)
+        process.kill()
+        eventually(lambda: daemon.stats()["requests"]["active"] == 0)
+    gate.set()
+
+
+def test_without_a_daemon_none_of_them_is_tried(run: Run, tmp_path: Path) -> None:
+    done = run("--socket", tmp_path / "none" / "s", "get", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b")
+    assert done.returncode == UNREACHABLE
+    assert done.stderr.count(b"carpool: ") == 1
 
 
 @pytest.mark.parametrize("options", [[], ["--parallel", "3"]])
