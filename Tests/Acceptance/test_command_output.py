@@ -142,6 +142,20 @@ def test_a_reader_that_closes_ends_the_request(
 
 
 @pytest.mark.parametrize("options", [[], ["-i"]])
+def test_a_reader_that_closes_while_nothing_comes_ends_the_request(
+    variables: dict[str, str], daemon: Daemon, origin: ScriptedOrigin, options: list[str]
+) -> None:
+    gate = origin.hold("/held")
+    with running([CARPOOL, "get", *options, f"{origin.url}/held"], env=variables, stdout=subprocess.PIPE) as process:
+        origin.received(1)
+        assert process.stdout is not None
+        process.stdout.close()
+        eventually(lambda: process.poll() is not None)
+        eventually(lambda: active(daemon) == 0)
+    gate.set()
+
+
+@pytest.mark.parametrize("options", [[], ["-i"]])
 def test_the_death_of_the_command_ends_the_request(
     variables: dict[str, str], daemon: Daemon, origin: ScriptedOrigin, options: list[str]
 ) -> None:

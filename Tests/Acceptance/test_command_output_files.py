@@ -61,7 +61,14 @@ def test_a_failure_leaves_the_file_as_it_was(
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "file").write_text("old")
-    assert run("get", *options, "-o", folder / "file", origin.on("/broken", broken)).returncode == TRANSFER_FAILED
+
+    def short(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        exchange.close()
+
+    for url in (origin.on("/broken", broken), origin.on("/short", short)):
+        cut = run("get", *options, "-o", folder / "file", url)
+        assert (cut.returncode, cut.stdout) == (TRANSFER_FAILED, b"")
     gone = run("get", *options, "-o", folder / "file", origin.on("/gone", lambda exchange: exchange.reply(404, LARGE)))
     if "--fail" in options:
         assert gone.returncode == HTTP_FAILURE
