@@ -218,3 +218,22 @@ def test_a_limit_of_time_holds_while_the_daemon_is_stopped(run: Run, origin: Scr
         daemon.signal(signal.SIGCONT)
     assert done.returncode == TIMED_OUT
     assert done.stderr.startswith(b"curl: (28) Operation timed out after ")
+
+
+def test_a_transfer_that_fails_ends_at_the_origin_while_the_next_one_runs(
+    daemon: Daemon, launch: Start, origin: ScriptedOrigin
+) -> None:
+    """It fails because it is too slow, before the daemon has asked for a pipe."""
+    left = threading.Event()
+
+    def silent(exchange: Exchange) -> None:
+        if exchange.wait_for_peer_to_close():
+            left.set()
+
+    gate = origin.hold("/held")
+    tool = launch("-y", "1", "-Y", "1", origin.on("/silent", silent), "--next", f"{origin.url}/held")
+    origin.received(1, "/held")
+    assert left.wait(PATIENCE_SECONDS)
+    gate.set()
+    eventually(lambda: tool.poll() is not None)
+    assert tool.returncode == 0

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import StartDaemon
-from harness.daemon import Daemon
-from harness.waiting import eventually
+from harness.daemon import CARPOOL, Daemon
+from harness.process import running
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
 from origins.scripted import ScriptedOrigin
@@ -97,5 +98,24 @@ def test_its_files_are_read_once(start: StartDaemon, directory: Path) -> None:
             assert wire.call("request.perform", url=origin.url, session="ours")["response"]["status"] == 200
             file.unlink()
             assert wire.call("request.perform", url=origin.url, session="ours")["response"]["status"] == 200
+    finally:
+        origin.stop()
+
+
+def test_a_line_of_curl_has_one_for_the_files_that_it_names(
+    variables: dict[str, str], daemon: Daemon, directory: Path
+) -> None:
+    """The daemon reads them once for all requests but the first."""
+    authority = Authority(directory)
+    origin = ScriptedOrigin(authority.issue("ours"))
+    gate = origin.hold("/held")
+    arguments = ["--cacert", str(authority.ca_file), origin.url, f"{origin.url}/held"]
+    try:
+        with running([CARPOOL, "curl", "-sS", *arguments], env=variables) as process:
+            origin.received(1, "/held")
+            assert f"carpool-curl-{process.pid}-1" in names(daemon)
+            gate.set()
+            assert process.wait(PATIENCE_SECONDS) == 0
+        eventually(lambda: names(daemon) == ["carpool-curl", "default"])
     finally:
         origin.stop()
