@@ -112,6 +112,17 @@ def test_json_is_laid_out_on_a_terminal(variables: dict[str, str], origin: Scrip
     assert on_a_terminal(variables, "get", "--pretty", "never", url) == '{"a":[1],"b":"x"}'
 
 
+@pytest.mark.parametrize("size", [100, 200_000])
+def test_curl_prints_no_binary_body_on_a_terminal_either(
+    variables: dict[str, str], origin: ScriptedOrigin, size: int
+) -> None:
+    url = origin.on("/binary", lambda exchange: exchange.reply(body=b"\x7fELF\0" * (size // 5)))
+    output = on_a_terminal(variables, "curl", url)
+    assert "ELF" not in output
+    assert "Binary output can mess up your terminal" in output
+    assert "ELF" in on_a_terminal(variables, "curl", "-o", "-", url)
+
+
 @pytest.mark.parametrize("options", [[], ["--whole"], ["-i"]])
 @pytest.mark.parametrize("size", [100, 200_000])
 def test_nothing_of_a_binary_body_is_printed_on_a_terminal(

@@ -34,9 +34,7 @@ extension CurlOption {
     ]
 
     static let output: [CurlOption] = [
-        .file("output", "o", "<file>", "Write the body to a file") {
-            $0.add(output: $1 == "-" ? .standard : .file($1))
-        },
+        .file("output", "o", "<file>", "Write the body to a file") { $0.add(output: .file($1)) },
         .set("remote-name", "O", "Write the body to a file with the name of the URL") { line, isOn in
             // Without -O for all URLs there is nothing to turn off.
             guard isOn || line.operation.response.usesRemoteNames else { return }

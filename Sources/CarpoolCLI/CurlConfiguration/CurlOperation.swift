@@ -3,9 +3,9 @@ struct CurlOperation: Equatable {
     /// A URL with the options that are paired with it in the order of the command line.
     struct Target: Equatable {
         enum Output: Equatable {
-            /// Standard output.
+            /// Standard output, because nothing else is named.
             case standard
-            /// `-o FILE`, with `#1` and so on not yet replaced; `-` is ``standard``.
+            /// `-o FILE`, with `#1` and so on not yet replaced; `-` is standard output, which gets binary bytes too.
             case file(String)
             /// `-O`
             case remoteName
