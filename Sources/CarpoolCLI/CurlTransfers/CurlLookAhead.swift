@@ -16,10 +16,13 @@ struct CurlLookAhead {
     mutating func didSkip() { skips += 1 }
 
     /// Whether the first request of a transfer depends on nothing that the transfers before it change: neither a body,
-    /// nor files that they write, nor cookies.
-    static func suits(_ transfer: CurlPlannedTransfer) -> Bool {
+    /// nor files that they write, nor cookies. The file of `-D` has to be one of those that are open: the first transfer
+    /// that cannot open it ends the command line, and nothing of it is sent.
+    static func suits(_ transfer: CurlPlannedTransfer, headFiles: Set<String>) -> Bool {
         let request = transfer.operation.options.request
-        return transfer.body == .none && ["GET", "HEAD"].contains(CurlMethod.of(request, .none))
+        let headFile = transfer.operation.options.response.headFile
+        return (headFile.map { $0 == "-" || headFiles.contains($0) } ?? true)
+            && transfer.body == .none && ["GET", "HEAD"].contains(CurlMethod.of(request, .none))
             && request.resume == nil && request.etagSave == nil && request.etagCompare == nil
             && request.timeCondition == nil && request.cookies.allSatisfy { $0.contains("=") }
             && request.cookieJar == nil

@@ -78,7 +78,9 @@ final class CurlTransfers {
         else { return }
         while ahead.count < CurlLookAhead.maximum {
             var rest = plan
-            guard let next = try? rest.next(), rest.warnings.isEmpty, CurlLookAhead.suits(next) else { return }
+            guard let next = try? rest.next(), rest.warnings.isEmpty,
+                CurlLookAhead.suits(next, headFiles: context.headFiles)
+            else { return }
             let transfer = CurlTransfer(next, context)
             guard let call = transfer.prepare(after: last) else { return }
             plan = rest

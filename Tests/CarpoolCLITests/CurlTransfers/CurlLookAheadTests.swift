@@ -4,11 +4,11 @@ import Testing
 @testable import CarpoolCLI
 
 struct CurlLookAheadTests {
-    private static func suits(_ arguments: [String]) throws -> Bool {
+    private static func suits(_ arguments: [String], headFiles: Set<String> = []) throws -> Bool {
         var line = CurlCommandLine(Environment([:]))
         try CurlArguments.read(["-q"] + arguments + ["http://host/"], into: &line)
         var plan = CurlPlan(try line.invocation.operations.map { try CurlPreparedOperation($0, Environment([:])) })
-        return CurlLookAhead.suits(try #require(try plan.next()))
+        return CurlLookAhead.suits(try #require(try plan.next()), headFiles: headFiles)
     }
 
     @Test(
@@ -24,6 +24,14 @@ struct CurlLookAheadTests {
             ["--etag-compare", "/dev/null"], ["-z", "2026-01-01"],
         ])
     func unsuitable(_ arguments: [String]) throws { #expect(try !Self.suits(arguments)) }
+
+    @Test("A file of -D has to be open: one that cannot be opened ends the command line")
+    func headFiles() throws {
+        #expect(try Self.suits(["-D", "-"]))
+        #expect(try !Self.suits(["-D", "heads"]))
+        #expect(try !Self.suits(["-D", "heads"], headFiles: ["others"]))
+        #expect(try Self.suits(["-D", "heads"], headFiles: ["heads"]))
+    }
 
     @Test func afterManyCallsInVainItEnds() {
         var lookAhead = CurlLookAhead()
