@@ -16,7 +16,7 @@ extension CurlTransfer {
             try sink.take(disposition: value)
         }
         decideBody(head, hop)
-        if next == nil, failure == nil { try saveETag(head) }
+        try saveETag(head)
         try sink.write(head: head.raw)
     }
 
