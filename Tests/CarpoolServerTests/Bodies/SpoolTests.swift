@@ -140,6 +140,33 @@ struct SpoolTests {
         #expect(stage.folder.names(in: "") == [])
     }
 
+    @Test("The directory is removed at the end when the last file is, in whichever order the threads work")
+    func removedLast() throws {
+        let work = HeldWork()
+        let stage = try Stage(work: work)
+        let body = try Self.body(stage, FakeClient(), "hello")
+        try Self.complete(body)
+        work.hold()
+        var isRemoved = false
+        stage.server.spool.removeAll { isRemoved = true }
+        work.releaseLastFirst()
+        #expect(isRemoved)
+        #expect(stage.folder.names(in: "") == [])
+    }
+
+    @Test("A complete file that does not fit is removed, and counts for nobody")
+    func adoptedWithoutRoom() throws {
+        let stage = try Stage { $0.limits.spoolBytesPerClient = 4 }
+        let entry = try stage.submit(FakeClient())
+        let path = stage.folder.write("spool/\(entry.request.id)", "hello")
+        #expect(throws: SessionError.self) {
+            try stage.server.spool.adoptFile(at: path, count: 5, for: entry.request)
+        }
+        #expect(stage.folder.names(in: "spool").isEmpty)
+        #expect(stage.server.spool.totalBytes == 0)
+        #expect(stage.server.spool.count == 0)
+    }
+
     @Test("Files of an earlier daemon are removed, and nothing else")
     func orphans() throws {
         let folder = TemporaryFolder()

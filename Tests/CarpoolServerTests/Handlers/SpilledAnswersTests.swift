@@ -86,6 +86,17 @@ struct SpilledAnswersTests {
         #expect(stage.folder.names(in: "spool").isEmpty)
     }
 
+    @Test("A body that is too large for a line and for the spool is gone, and the record says so")
+    func withoutRoom() throws {
+        let stage = try Stage { $0.limits.spoolBytesPerClient = 1_000 }
+        let entry = try stage.submit(client)
+        try stage.finish(entry, body: body)
+        let record = try stage.call(client, "request.get", params(entry))
+        #expect(record["body"]?["gone"]?.bool == true)
+        #expect(record["body"]?["base64"] == nil)
+        #expect(stage.server.requests.pendingAnswers.delayed == 0)
+    }
+
     @Test("A body that no client has read is not removed with a client")
     func withoutOwner() throws {
         let request = server.sessions.standard(of: 1_000).request(

@@ -15,6 +15,7 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     var sandboxDifference: ProcessView.Part?
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
+    var takesDescriptors = true
     var isDrained = true
     var takesStreams = true
     /// Messages of streams as they would be sent.
@@ -34,7 +35,7 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     }
 
     var limits: ClientLimits {
-        ClientLimits(inlineBodyBytes: inlineBodyBytes, recordBytes: recordBytes, takesDescriptors: true)
+        ClientLimits(inlineBodyBytes: inlineBodyBytes, recordBytes: recordBytes, takesDescriptors: takesDescriptors)
     }
     var outlet: any ClientOutlet { self }
 

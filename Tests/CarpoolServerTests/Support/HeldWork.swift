@@ -15,6 +15,12 @@ final class HeldWork: BackgroundWork, BackgroundQueue {
         while !jobs.isEmpty { jobs.removeFirst()() }
     }
 
+    /// Runs the held jobs, the last one first, as a worker with several threads may.
+    func releaseLastFirst() {
+        isHolding = false
+        while let job = jobs.popLast() { job() }
+    }
+
     private func add(_ job: @escaping () -> Void) {
         if isHolding { jobs.append(job) } else { job() }
     }
