@@ -43,4 +43,14 @@ struct SessionHandlersTests {
         #expect(
             try stage.refusal(client, "session.invalidate", #"{"session":"default"}"#)["name"]?.string == "wrong_state")
     }
+
+    @Test("A session that was invalidated is not kept by the connection that has created it")
+    func invalidatedOfConnection() throws {
+        _ = try stage.call(client, "session.create", #"{"name":"a","lifetime":"connection"}"#)
+        weak let session = stage.server.sessions.table.entry("a", of: 1_000)?.session
+        #expect(session != nil)
+        _ = try stage.call(client, "session.invalidate", #"{"session":"a"}"#)
+        _ = try stage.call(client, "session.create", #"{"name":"b","lifetime":"connection"}"#)
+        #expect(session == nil)
+    }
 }

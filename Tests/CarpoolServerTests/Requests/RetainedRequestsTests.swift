@@ -1,5 +1,6 @@
 @testable import CarpoolServer
 @testable import CarpoolSession
+import CarpoolSystem
 import Testing
 
 /// Which kept requests are dropped when there are too many, and how often they are searched.
@@ -131,5 +132,17 @@ struct RetainedRequestsTests {
         #expect(list.isEmpty && numbers(after: 0).isEmpty)
         list.insert(entry(7), at: 7)
         #expect(numbers(after: 0) == [7])
+    }
+
+    @Test("After a reload with a lower limit, the next request that ends lets all go that are too many")
+    func lowerLimit() throws {
+        let (server, client) = (stage.server, FakeClient())
+        for _ in 0..<300 { try stage.finish(try stage.submit(client)) }
+        #expect(server.requests.registry.count == 300)
+        server.configuration.current.limits.retainedRequests = 10
+        try stage.finish(try stage.submit(client))
+        let end = MonotonicTime.read().advanced(milliseconds: 20_000)
+        stage.run { server.requests.registry.count <= 10 || MonotonicTime.read() > end }
+        #expect((1...10).contains(server.requests.registry.count))
     }
 }
