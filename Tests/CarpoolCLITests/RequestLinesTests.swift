@@ -68,6 +68,29 @@ struct RequestLinesTests {
         _ = try lines.take(event("did_resume", #"{"method":"GET","url":"http://a/\u001b[2J"}"#))
         let end = #"{"state":"finished","ok":true,"status":200,"size_bytes":1}"#
         #expect(try lines.take(event("did_finish", end))?.contains("\u{1B}") == false)
+        let failure = #"{"state":"finished","ok":false,"size_bytes":0,"error":{"name":"n","message":"a\u001b[2Jb"}}"#
+        let failed = try #require(try lines.take(event("did_finish", failure)))
+        #expect(!failed.contains("\u{1B}") && failed.contains("[2Jb"))
+    }
+
+    @Test func theDurationIsThatSinceTheFirstBeginning() throws {
+        var lines = lines()
+        _ = try lines.take(event("did_resume", RequestLinesTests.begin))
+        _ = try lines.take(event("did_resume", RequestLinesTests.begin, second: "02.000000"))
+        let end = #"{"state":"finished","ok":true,"status":200,"size_bytes":1}"#
+        let line = try lines.take(event("did_finish", end, second: "03.500000")) ?? ""
+        #expect(line.contains(" 3500.0 ms "), "\(line)")
+    }
+
+    @Test func whatRunsLongIsNotForgottenForThoseThatHaveEnded() throws {
+        var lines = lines()
+        _ = try lines.take(event("did_resume", RequestLinesTests.begin, request: "long"))
+        let end = #"{"state":"finished","ok":true,"status":200,"size_bytes":1}"#
+        for number in 0..<(3 * RequestLines.maximumBegun) {
+            _ = try lines.take(event("did_resume", RequestLinesTests.begin, request: "r\(number)"))
+            _ = try lines.take(event("did_finish", end, request: "r\(number)"))
+        }
+        #expect(try lines.take(event("did_finish", end, request: "long"))?.contains("http://a/long/path") == true)
     }
 
     @Test func whatRunsAlreadyIsKnown() throws {

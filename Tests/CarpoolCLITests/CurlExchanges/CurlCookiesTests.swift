@@ -39,6 +39,15 @@ struct CurlCookiesTests {
         #expect((CurlCookies().jar(try Self.operation(words).request) != nil) == isKept)
     }
 
+    @Test func filesThatAreTooLargeTogetherAreNotUsed() throws {
+        let rows = (0..<12_000).map { Self.row("a\($0)", String(repeating: "x", count: 40)) }.joined(separator: "\n")
+        let folder = try TemporaryFolder(["a": Array(rows.utf8), "b": Array(rows.utf8)])
+        let cookies = CurlCookies()
+        let operation = try Self.operation(["-b", "\(folder.path)/a", "-b", "\(folder.path)/b"])
+        #expect(cookies.read(operation) == ["The files of cookies have more than 1048576 bytes: they are not used"])
+        #expect(cookies.jar(operation.request)?.text == "")
+    }
+
     @Test func filesAreReadOnceAndMissingOnesAreEmpty() throws {
         let folder = try TemporaryFolder([
             "c": Array("# comment\n\nnothing\n\(Self.row("a", "1"))\n#HttpOnly_\(Self.row("b", "2"))\n".utf8)
