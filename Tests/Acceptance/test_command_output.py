@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import time
 import tty
 from pathlib import Path
 
@@ -139,6 +140,17 @@ def test_a_reader_that_closes_ends_the_request(
         assert done.stdout.split() == [b"100000", b"141"]
         assert done.stderr == b""
         eventually(lambda: active(daemon) == 0)
+
+
+def test_the_head_of_a_refused_response_is_not_printed_either(run: Run, origin: ScriptedOrigin) -> None:
+    def slowly(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 404 Gone\r\nContent-Length: 4\r\n\r\n")
+        # Longer than the command waits for the body before it prints a head.
+        time.sleep(0.2)
+        exchange.send(b"gone")
+
+    done = run("get", "-i", "--fail", origin.on("/slowly", slowly))
+    assert (done.returncode, done.stdout) == (HTTP_FAILURE, b"")
 
 
 @pytest.mark.parametrize("options", [[], ["-i"]])

@@ -7,6 +7,7 @@ because a connection that the server closes at the same time would be a failure 
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,17 @@ SAFE = {"GET", "HEAD"}
 def files(tmp_path: Path) -> None:
     (tmp_path / "body").write_bytes(b"the body")
     (tmp_path / "large").write_bytes(b"x" * 3_000_000)
+
+
+def test_a_refused_body_without_end_is_not_read(run: Run, origin: ScriptedOrigin) -> None:
+    def flood(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 404 Gone\r\nContent-Length: 100000000000\r\n\r\n")
+        with contextlib.suppress(OSError):
+            while True:
+                exchange.send(bytes(65_536))
+
+    done = run("curl", "--no-fallback", "-sSf", origin.on("/flood", flood))
+    assert (done.returncode, done.stdout) == (22, b"")
 
 
 def warm(run: Run, origin: ScriptedOrigin) -> None:
