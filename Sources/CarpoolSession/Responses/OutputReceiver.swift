@@ -148,10 +148,7 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
             output.discard()
             return completion()
         }
-        output.close { [self] in
-            if sink == .descriptor { request.body.adopt(written: max(0, output.writtenBytes - headBytes), hash: nil) }
-            completion()
-        }
+        output.close(completion)
     }
 
     func requestDidCancel(keepingPartialFile: Bool) { output.close {} }
