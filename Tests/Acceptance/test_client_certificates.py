@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from harness.command import Run
 from harness.daemon import Daemon
 from harness.declared import declaring, refusal, reload, write
+from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
 from origins.mutual import PASSWORD, MutualNginx, files, openssl
@@ -245,6 +248,31 @@ def test_the_command_takes_the_options_of_curl(
     done = run("get", "--cacert", authority.ca_file, "--cert", f"{stem.with_suffix('.p12')}:wrong", mutual.required)
     assert done.returncode == 1 and b"password" in done.stderr
     assert run("get", "--cert-type", "DER", mutual.required).returncode == 2
+
+
+@pytest.mark.parametrize("command", [["get"], ["curl", "-sS"]])
+def test_the_command_reads_pipes_and_its_descriptors(
+    run: Run, authority: Authority, mutual: MutualNginx, person: Certificate, tmp_path: Path, command: list[str]
+) -> None:
+    """What only the caller can open: once, for all URLs."""
+    authorities = authority.ca_file.read_bytes()
+    os.mkfifo(tmp_path / "key")
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit((tmp_path / "key").write_bytes, person.key.read_bytes())
+        options = ["--cacert", "/dev/stdin", "--cert", person.chain, "--key", "key"]
+        done = run(*command, *options, mutual.required, mutual.required, stdin=authorities)
+        writing.result(PATIENCE_SECONDS)
+    assert done.returncode == 0 and done.stdout.count(b"CN=person ") == 2, done.stderr
+    both = person.key.with_suffix(".both").read_bytes()
+    options = ["--cacert", authority.ca_file, "--cert", "/dev/stdin"]
+    assert run(*command, *options, mutual.required, stdin=both).stdout.startswith(b"CN=person ")
+    for pinned, code in ((authorities, 0), (person.chain.read_bytes(), {"get": 7, "curl": 90}[command[0]])):
+        options = ["--cacert", authority.ca_file, "--pinnedpubkey", "/dev/stdin"]
+        done = run(*command, *options, mutual.optional, stdin=pinned)
+        assert done.returncode == code, done.stderr
+    done = run(*command, "--cacert", "/dev/fd/99", mutual.optional)
+    assert done.returncode == {"get": 2, "curl": 77}[command[0]]
+    assert b"/dev/fd/99" in done.stderr
 
 
 def test_python_takes_the_forms_of_requests(

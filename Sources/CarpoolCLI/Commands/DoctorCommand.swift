@@ -58,6 +58,8 @@ enum DoctorCommand: Command {
     }
 
     private static func explain(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        var arguments = arguments
+        try arguments.readCallerFiles()
         let query = try PlanQuery(arguments, try DaemonAccess(socket: arguments.socket))
         let plan = try query.run()
         let place = arguments.credential.logins == nil ? "command line" : ".netrc"

@@ -8,8 +8,6 @@ struct CurlSettings {
     private var connection = ConnectionArguments()
     /// The longest file whose text is sent: some ten certificates. To send more takes longer than to open a file.
     private static let maximumTextBytes = 16_384
-    /// The most that is read from a pipe, which is the daemon's maximum too.
-    private static let maximumPipeBytes = 1_048_576
     /// The first entry of `--resolve` that is none.
     private var badEntry: String?
 
@@ -29,6 +27,13 @@ struct CurlSettings {
         connection.key = security.key
         if let password = security.password { connection.password = password }
         setAddresses(operation.connection)
+        readCallerFiles()
+    }
+
+    /// Reads the caller's pipes and descriptors. Those that cannot be read are reported when a transfer needs them.
+    private mutating func readCallerFiles() {
+        if trust.needsCallerFiles { try? trust.readCallerFiles() }
+        if connection.needsCallerFiles { try? connection.readCallerFiles() }
     }
 
     private mutating func setTrust(_ security: CurlSecurityOptions, _ environment: Environment) {
@@ -48,15 +53,13 @@ struct CurlSettings {
         trust.authoritiesText = trust.authorities.flatMap(CurlSettings.text)
     }
 
-    /// The content of a short file of authorities, or of a pipe; `nil` if the daemon is to read it. The daemon knows
-    /// a text again without a thread that opens files, and a pipe is the command's own.
+    /// The content of a short file of authorities; `nil` if the daemon is to read it. The daemon knows a text again
+    /// without a thread that opens files.
     private static func text(_ path: String) -> String? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        let kind = status.st_mode & S_IFMT
-        guard kind == S_IFIFO || kind == S_IFREG && status.st_size <= CurlSettings.maximumTextBytes,
-            let file = try? FileDescriptor.open(path, O_RDONLY),
-            let bytes = try? Bytes.readAll(file.raw, atMost: CurlSettings.maximumPipeBytes, path: path)
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= CurlSettings.maximumTextBytes, let file = try? FileDescriptor.open(path, O_RDONLY),
+            let bytes = try? Bytes.readAll(file.raw, atMost: 2 * CurlSettings.maximumTextBytes, path: path)
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

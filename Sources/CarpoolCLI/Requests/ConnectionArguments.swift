@@ -18,6 +18,9 @@ struct ConnectionArguments: Equatable {
     var localAddress: String?
     var family: String?
     var unixSocket: String?
+    /// The content of files that the daemon cannot open (``CallerFile``): in Base64, and in PEM.
+    private var certificateContent: String?
+    private var keyText: String?
 
     /// Takes the value of `--interface`: a name, or an address; curl's prefixes `if!` and `host!` say which.
     mutating func setInterface(_ value: String) throws(UsageError) {
@@ -87,13 +90,26 @@ struct ConnectionArguments: Equatable {
         [("--cert", certificate), ("--key", key)].compactMap { option, path in path.map { (option, $0) } }
     }
 
+    /// Whether a file has to be read here.
+    var needsCallerFiles: Bool { CallerFile.isNeeded(for: certificate) || CallerFile.isNeeded(for: key) }
+
+    /// Reads the files that the daemon cannot open.
+    mutating func readCallerFiles() throws(Failure) {
+        if let certificate, CallerFile.isNeeded(for: certificate) {
+            certificateContent = try CallerFile.base64(certificate, of: "--cert")
+        }
+        if let key, CallerFile.isNeeded(for: key) { keyText = try CallerFile.text(key, of: "--key") }
+    }
+
     /// Writes the parameter `client_certificate`.
     private func writeCertificate(to writer: inout JSONWriter) {
         guard let certificate else { return }
         writer.key("client_certificate")
         writer.beginObject()
-        writer.member("file", SocketLocation.absolute(certificate))
-        writer.member("key_file", key.map(SocketLocation.absolute))
+        writer.member("file", certificateContent == nil ? SocketLocation.absolute(certificate) : nil)
+        writer.member("base64", certificateContent)
+        writer.member("key_file", keyText == nil ? key.map(SocketLocation.absolute) : nil)
+        writer.member("key_pem", keyText)
         writer.member("type", certificateType)
         writer.member("password", password)
         writer.endObject()

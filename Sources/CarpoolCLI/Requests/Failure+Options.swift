@@ -4,7 +4,9 @@ internal import CarpoolSystem
 extension Failure {
     /// The parameters that options set, longer names first where one contains another.
     private static let options: [(parameter: String, option: String)] = [
-        (".trust.ca_file", "--cacert"), (".trust.ca_path", "--capath"), (".revocation.crl_file", "--crlfile"),
+        (".trust.ca_file", "--cacert"), (".trust.ca_pem", "--cacert"), (".trust.ca_path", "--capath"),
+        (".revocation.crl_file", "--crlfile"),
+        (".revocation.crl_pem", "--crlfile"),
         (".public_keys.", "--pinnedpubkey"), (".tls.ciphers", "--ciphers"), (".tls.tls13_ciphers", "--tls13-ciphers"),
         (".tls.max_version", "--tls-max"), (".addresses.resolve", "--resolve"),
         (".addresses.connect_to", "--connect-to"), (".addresses.interface", "--interface"),

@@ -114,6 +114,15 @@ struct RequestArguments: CommandArguments {
     /// Whether ``readIdentity()`` or ``readPassword()`` has anything to do.
     var readsIdentity: Bool { credential.netrc != nil || credential.user != nil || cookies.hasJar }
 
+    /// Whether a file of an option has to be read here.
+    var needsCallerFiles: Bool { trust.needsCallerFiles || connection.needsCallerFiles }
+
+    /// Reads the files of options that the daemon cannot open. A pipe is read once, for all URLs.
+    mutating func readCallerFiles() throws(Failure) {
+        try trust.readCallerFiles()
+        try connection.readCallerFiles()
+    }
+
     /// Asks the user for the password that the command line does not have.
     mutating func readPassword() throws(Failure) { try credential.readPassword() }
 

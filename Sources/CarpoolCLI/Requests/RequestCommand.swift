@@ -35,14 +35,21 @@ extension RequestCommand {
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
         try Failure.naming(of: arguments) { () throws(Failure) in
-            if arguments.isSeveral { return try RequestSeries(arguments).run() }
-            guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
+            guard arguments.needsCallerFiles else { return try send(arguments) }
             var complete = arguments
-            try complete.nameOutput()
-            try complete.readIdentity()
-            try complete.readPassword()
-            return try RequestRunner(complete).run()
+            try complete.readCallerFiles()
+            return try send(complete)
         }
+    }
+
+    private static func send(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        if arguments.isSeveral { return try RequestSeries(arguments).run() }
+        guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
+        var complete = arguments
+        try complete.nameOutput()
+        try complete.readIdentity()
+        try complete.readPassword()
+        return try RequestRunner(complete).run()
     }
 }
 

@@ -16,6 +16,9 @@ struct TrustArguments: Equatable {
     var pins: [String] = []
     var revocationLists: String?
     var requiresStaple = false
+    /// The content of files that the daemon cannot open (``CallerFile``).
+    private var revocationText: String?
+    private var pinnedText: String?
 
     mutating func setAuthorities(_ path: String) throws(UsageError) {
         authorities = path
@@ -65,18 +68,35 @@ struct TrustArguments: Equatable {
         return files + pins.filter { !$0.hasPrefix("sha256//") }.map { ("--pinnedpubkey", $0) }
     }
 
+    /// Whether a file has to be read here.
+    var needsCallerFiles: Bool {
+        CallerFile.isNeeded(for: authorities) || CallerFile.isNeeded(for: revocationLists)
+            || pins.contains { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) }
+    }
+
+    /// Reads the files that the daemon cannot open.
+    mutating func readCallerFiles() throws(Failure) {
+        if let authorities, CallerFile.isNeeded(for: authorities) {
+            authoritiesText = try CallerFile.text(authorities, of: "--cacert")
+        }
+        if let revocationLists, CallerFile.isNeeded(for: revocationLists) {
+            revocationText = try CallerFile.text(revocationLists, of: "--crlfile")
+        }
+        for pin in pins where !pin.hasPrefix("sha256//") && CallerFile.isNeeded(for: pin) {
+            pinnedText = (pinnedText ?? "") + (try CallerFile.text(pin, of: "--pinnedpubkey"))
+        }
+        if pinnedText != nil { pins.removeAll { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) } }
+    }
+
     /// Writes the parameter `trust`.
     func write(to writer: inout JSONWriter) {
-        let evaluates = !pins.isEmpty || revocationLists != nil || requiresStaple
+        let evaluates = !pins.isEmpty || pinnedText != nil || revocationLists != nil || requiresStaple
         guard isInsecure || evaluates || authorities != nil || directory != nil else { return }
         writer.key("trust")
         writer.beginObject()
         if isInsecure, !evaluates { writer.member("verify", false) }
-        if let authoritiesText {
-            writer.member("ca_pem", authoritiesText)
-        } else {
-            writer.member("ca_file", authorities.map { SocketLocation.absolute($0) })
-        }
+        writer.member("ca_file", authoritiesText == nil ? authorities.map { SocketLocation.absolute($0) } : nil)
+        writer.member("ca_pem", authoritiesText)
         writer.member("ca_path", directory.map { SocketLocation.absolute($0) })
         if evaluates { writeEvaluators(to: &writer) }
         writer.endObject()
@@ -92,7 +112,8 @@ struct TrustArguments: Equatable {
         writer.beginArray()
         if let revocationLists {
             writeEvaluator("revocation", to: &writer) { writer in
-                writer.member("crl_file", SocketLocation.absolute(revocationLists))
+                writer.member("crl_file", revocationText == nil ? SocketLocation.absolute(revocationLists) : nil)
+                writer.member("crl_pem", revocationText)
                 writer.member("require_positive_response", true)
                 writer.member("staple", static: "ignore")
             }
@@ -100,12 +121,13 @@ struct TrustArguments: Equatable {
         if requiresStaple {
             writeEvaluator("revocation", to: &writer) { $0.member("staple", static: "require") }
         }
-        if !pins.isEmpty {
+        if !pins.isEmpty || pinnedText != nil {
             let keys = pins.filter { $0.hasPrefix("sha256//") }
             let files = pins.filter { !$0.hasPrefix("sha256//") }
             writeEvaluator("public_keys", to: &writer) { writer in
                 writer.member("pins", keys)
                 if !files.isEmpty { writer.member("files", files.map { SocketLocation.absolute($0) }) }
+                writer.member("pem", pinnedText)
             }
         }
         writer.endArray()
