@@ -12,7 +12,8 @@ from origins.scripted import ScriptedOrigin
 SOURCES = Path(__file__).parents[2] / "Sources"
 WIRE_WORDS = re.compile(
     r"\b\w+_ms\b|\btrust\.\w|\b(?:rpc|session|request|body|cache|client)\.[a-z_]+\b|\bmax_\w+\b|waits_for_\w+"
-    r"|connections_per_host|limit_name|a descriptor"
+    r"|connections_per_host|limit_name|a descriptor|\b(?:addresses|tls)\.\w|local_address|resume_data|remove_previous"
+    r"|validate_host|crl_file|\bstaple \\?\""
 )
 STRING = r'"((?:[^"\\]|\\.)*)"'
 

@@ -69,6 +69,18 @@ enum CommandHint {
         ("It has disconnected; see client.list.", "It has disconnected; see carpool call client.list."),
         ("Retry after `retry_after_ms`.", "Try again later."),
         ("finish, or invalidate unused sessions; `limit_name` is the limit", "finish"),
+        ("check addresses.interface or local_address (--interface)", "check --interface"),
+        (
+            "the URL's address is of addresses.family (-4, -6)",
+            "the URL's address is of the family that -4 or -6 asks for"
+        ),
+        ("set tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0", "use --ciphers DEFAULT@SECLEVEL=0"),
+        ("check tls.ciphers and tls13_ciphers (--ciphers, --tls13-ciphers)", "check --ciphers and --tls13-ciphers"),
+        ("has not expired: crl_file of the evaluator (--crlfile)", "has not expired, with --crlfile"),
+        ("without staple \"require\" (--cert-status) none is needed", "without --cert-status none is needed"),
+        ("or leave out this check with an evaluator that has validate_host false", "or use --insecure"),
+        ("free disk space, and resume with resume_data if the record has it", "free disk space"),
+        ("set remove_previous to replace the existing file", "remove the existing file, or name another one"),
         ("or end unused ones; `limit_name` is the limit", "or end unused ones"),
         ("or give the name to client.hello on one that stays", "or give the name on one that stays"),
         ("release bodies with body.release", "release bodies with carpool call body.release"),
