@@ -113,6 +113,27 @@ def test_show_counts_retries_and_escapes_the_name_of_the_client(
     assert "\x1b" not in shown and "[2Jb\n" in shown
 
 
+def test_a_request_that_has_ended_cannot_be_steered(run: Run, origin: ScriptedOrigin) -> None:
+    names = [finished(run, submit(run, url)) for url in (two_hops(origin), "http://127.0.0.1:1/")]
+    held = origin.hold("/held")
+    cancelled = submit(run, f"{origin.url}/held")
+    assert run("cancel", cancelled).stdout.decode() == f"{cancelled} cancelled\n"
+    held.set()
+    for name in [*names, cancelled]:
+        for command in ("pause", "resume", "cancel"):
+            assert run(command, name).stdout.decode() == f"{name} had ended already\n"
+
+
+def test_show_has_what_a_running_request_has_received(run: Run, origin: ScriptedOrigin) -> None:
+    def half(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\n" + b"x" * 2048)
+        exchange.wait_for_peer_to_close()
+
+    name = submit(run, origin.on("/half", half))
+    eventually(lambda: b"state    running, status 200, 2.00 KiB of 4.00 KiB\n" in run("show", name).stdout)
+    run("cancel", name)
+
+
 def two_hops(origin: ScriptedOrigin) -> str:
     origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
     return origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", "/page")]))
@@ -121,7 +142,7 @@ def two_hops(origin: ScriptedOrigin) -> str:
 def test_show_has_a_waterfall_for_each_hop(run: Run, origin: ScriptedOrigin) -> None:
     name = finished(run, submit(run, two_hops(origin)))
     text = run("show", name).stdout.decode()
-    assert text.startswith(f"{name}  GET {origin.url}/moved\nstate    200, status 200, 4 B, ")
+    assert text.startswith(f"{name}  GET {origin.url}/moved\nstate    200, 4 B, ")
     hops = text.split("\n\n")[1:]
     assert [hop.split(",")[0] for hop in hops] == [f"{origin.url}/moved", f"{origin.url}/page"]
     assert "new, to 127.0.0.1" in hops[0] and "reused" in hops[1]

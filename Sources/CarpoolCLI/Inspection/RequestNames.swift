@@ -11,6 +11,12 @@ struct RequestNames: CommandArguments {
         names.append(name)
     }
 
+    private static let ended = "had ended already"
+
+    private static func hasEnded(_ answer: JSON) -> Bool {
+        ["finished", "cancelled"].contains(answer["state"]?.string)
+    }
+
     /// Calls a method for each of them, and prints what has changed. A name that is not known does not keep the others
     /// from it; it is the failure at the end.
     func change(_ method: String, done: String, already: String) throws(Failure) -> ExitCode {
@@ -23,7 +29,8 @@ struct RequestNames: CommandArguments {
                     writer.member("request", name)
                     writer.endObject()
                 }
-                let word = answer["changed"]?.bool == true ? done : already
+                let unchanged = RequestNames.hasEnded(answer) ? RequestNames.ended : already
+                let word = answer["changed"]?.bool == true ? done : unchanged
                 try Terminal.print("\(PlainText.escaped(name)) \(word)\n")
             } catch {
                 guard error.refusal != nil else { throw error }

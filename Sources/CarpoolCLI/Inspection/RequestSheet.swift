@@ -42,8 +42,11 @@ struct RequestSheet {
         let method: String = record["method"]?.string ?? entry?["method"]?.string ?? "?"
         let url: String = record["url"]?.string ?? entry?["url"]?.string ?? "?"
         var lines = ["\(record["request"]?.string ?? "?")  \(method) \(url)"]
-        var parts = [entry.map(RequestTable.state) ?? record["state"]?.string ?? "?"]
-        if let status = record["response"]?["status"]?.int { parts.append("status \(status)") }
+        let state = entry.map(RequestTable.state) ?? record["state"]?.string ?? "?"
+        var parts = [state]
+        // The state of one that has ended well is its status.
+        if let status = record["response"]?["status"]?.int, state != "\(status)" { parts.append("status \(status)") }
+        if let received { parts.append(received) }
         if let size = record["body"]?["size_bytes"]?.int { parts.append(ProgressLine.size(Double(size))) }
         if let time = record["metrics"]?["duration_us"]?.int { parts.append(Waterfall.milliseconds(Int64(time))) }
         if let retries = record["retry_count"]?.int, retries > 0 { parts.append("\(retries) retries") }
@@ -56,6 +59,13 @@ struct RequestSheet {
         }
         if let cache = record["cache"] { lines.append(Report.line(ofCache: cache)) }
         return lines
+    }
+
+    /// How much of the body a running request has received.
+    private var received: String? {
+        guard record["finished"]?.bool == false, let bytes = record["received_bytes"]?.int else { return nil }
+        let text = ProgressLine.size(Double(bytes))
+        return record["total_bytes"]?.int.map { "\(text) of \(ProgressLine.size(Double($0)))" } ?? text
     }
 
     /// When a hop began, in microseconds since 1970.
