@@ -138,6 +138,12 @@ def test_a_dry_run_sends_none(run: Run, origin: ScriptedOrigin, options: list[st
     assert not origin.requests
 
 
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"]])
+def test_write_out_counts_the_urls(run: Run, origin: ScriptedOrigin, options: list[str]) -> None:
+    done = run("get", *options, "-w", "%{urlnum} ", *[origin.on("/page", lambda exchange: exchange.reply())] * 3)
+    assert done.stdout == b"0 1 2 "
+
+
 def test_a_body_is_sent_with_each(run: Run, origin: ScriptedOrigin) -> None:
     origin.on("/form", lambda exchange: exchange.reply(body=exchange.request.body))
     assert run("post", "-d", "x=1", f"{origin.url}/form", f"{origin.url}/form").stdout == b"x=1x=1"

@@ -15,6 +15,7 @@ extension CurlReport {
         redirects = record["metrics"]?["redirects"]?.int ?? 0
         retries = max(0, (record["metrics"]?["attempts"]?.int ?? 1) - 1)
         file = request.output
+        urlNumber = request.urlNumber
         if !request.followsRedirects { redirectURL = redirectTarget }
         do throws(Failure) {
             try Outcome(record, request).checkQuietly()

@@ -105,6 +105,8 @@ struct RequestArguments: CommandArguments {
     var isVerbose = false
     /// Whether a command line of curl is printed, and nothing sent.
     var isDryRun = false
+    /// The place of the URL among several.
+    var urlNumber = 0
     /// What is printed at the end; `nil` for nothing.
     var writeOut: WriteOut?
     var socket: String?

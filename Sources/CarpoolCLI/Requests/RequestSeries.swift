@@ -62,9 +62,10 @@ struct RequestSeries {
     }
 
     /// The arguments of one request.
-    private func single(_ url: String) throws(Failure) -> RequestArguments {
+    private func single(_ url: String, _ number: Int) throws(Failure) -> RequestArguments {
         var single = arguments
         single.url = url
+        single.urlNumber = number
         single.moreURLs = []
         single.inputFile = nil
         try single.nameOutput()
@@ -75,9 +76,9 @@ struct RequestSeries {
 
     private func runInTurn(_ urls: [String]) throws(Failure) -> ExitCode {
         var first = ExitCode.success
-        for url in urls {
+        for (number, url) in urls.enumerated() {
             do throws(Failure) {
-                _ = try RequestRunner(try single(url)).run()
+                _ = try RequestRunner(try single(url, number)).run()
             } catch {
                 try note(error, url, &first)
             }
@@ -112,7 +113,7 @@ struct RequestSeries {
         while !rest.isEmpty || !window.isEmpty {
             while window.hasRoom, let url = rest.popFirst() {
                 do throws(Failure) {
-                    let request = try single(url)
+                    let request = try single(url, rest.startIndex - 1)
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
                     window.add(try start(request, writer, daemon))
                 } catch {
