@@ -72,6 +72,28 @@ def test_a_download_that_broke_off_goes_on(run: Run, origin: ScriptedOrigin, tmp
     assert origin.requests[-1].values("range") == ["bytes=100000-"]
 
 
+def test_an_interrupted_download_that_begins_again_leaves_nothing(
+    run: Run, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    url = resumable(origin, 100_000)
+    assert run("get", "-o", "out", url).returncode == TRANSFER_FAILED
+    begun = {path.name for path in tmp_path.iterdir()}
+    assert len(begun) == 2
+    again = resumable(origin, 50_000)
+    assert run("get", "-o", "out", again).returncode == TRANSFER_FAILED
+    assert len({path.name for path in tmp_path.iterdir()} | begun) == 3, "one part, in place of that of the first one"
+    assert len(list(tmp_path.iterdir())) == 2
+    page = origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    assert run("get", "-o", "out", page).returncode == OK
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_cannot_be_resumed_is_deleted(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    (tmp_path / ".out.carpool-resume").mkdir()
+    assert run("get", "-o", "out", resumable(origin, 100_000)).returncode == TRANSFER_FAILED
+    assert [path.name for path in tmp_path.iterdir()] == [".out.carpool-resume"]
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_download_goes_on(
     run: Run, variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, how: signal.Signals

@@ -53,10 +53,21 @@ struct DownloadDestination {
         return String(validating: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
-    /// Stores resume data beside the file, for `-C -`. Returns false if that failed, as on a full disk: the next
-    /// download starts from the beginning.
+    /// Stores resume data beside the file, for `-C -`, in place of that of an earlier download. Returns false if that
+    /// failed, as on a full disk: what has arrived is deleted, and the next download starts from the beginning.
     @discardableResult
     func save(_ resumeData: String) -> Bool {
+        let earlier = self.resumeData.flatMap(part)
+        let own = part(of: resumeData)
+        guard write(resumeData) else {
+            if let own { unlink(own) }
+            return false
+        }
+        if let earlier, earlier != own { unlink(earlier) }
+        return true
+    }
+
+    private func write(_ resumeData: String) -> Bool {
         guard let note = try? OutputFile(resumeDataPath) else { return false }
         // A URL may contain secrets.
         fchmod(note.descriptor.raw, 0o600)
@@ -65,6 +76,25 @@ struct DownloadDestination {
         return (try? note.commit()) != nil
     }
 
-    /// Deletes the resume data.
-    func deleteResumeData() { unlink(resumeDataPath) }
+    /// Deletes the resume data, and what an earlier download has left.
+    func deleteResumeData() {
+        if let earlier = resumeData.flatMap(part) { unlink(earlier) }
+        unlink(resumeDataPath)
+    }
+
+    /// The file of the bytes that have arrived; `nil` unless it is one beside the destination, with the name that the
+    /// daemon gives it.
+    private func part(of resumeData: String) -> String? {
+        // Base64url without padding (RFC 4648, section 5).
+        var standard = resumeData.utf8.map {
+            $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
+        }
+        standard += repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
+        guard let text = standard.withUnsafeBytes({ try? Base64.decode($0) }),
+            let path = (try? JSON.parse(text))?["partial"]?.string,
+            path.hasPrefix(resumeDataPath.dropLast("carpool-resume".count)), path.hasSuffix(".carpool-part"),
+            !path.dropFirst(resumeDataPath.count).contains("/")
+        else { return nil }
+        return path
+    }
 }
