@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,47 @@ def test_a_dry_run_prints_a_line_of_curl_and_sends_nothing(run: Run, origin: Scr
     assert line.startswith("curl ") and "--data-binary 'a=b'" in line and f"'{origin.url}/page'" in line
     assert "secret" not in line
     assert not origin.requests
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["post", "-F", "title=it's", "-F", "f=@file;type=text/x"],
+        ["get", "-s", "-o", "out"],
+        ["get", "-f", "-b", "jar", "-w", "%{http_code}"],
+        ["put", "-T", "file"],
+    ],
+)
+def test_the_line_of_a_dry_run_does_the_same(
+    run: Run, variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "file").write_text("content")
+    (tmp_path / "jar").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n")
+    url = origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    line = run(*words, "--dry-run", url)
+    assert (line.returncode, line.stderr) == (OK, b"")
+    assert not origin.requests
+
+    def made(done: subprocess.CompletedProcess[bytes]) -> tuple[object, ...]:
+        request = origin.requests[-1]
+        boundary = request.values("content-type")[:1]
+        sent = request.body.replace(boundary[0].partition("boundary=")[2].encode(), b"B") if boundary else request.body
+        fields = sorted((name, value) for name, value in request.headers if name.lower() != "content-type")
+        out = tmp_path / "out"
+        return done.returncode, done.stdout, request.method, fields, sent, out.exists() and out.read_bytes()
+
+    mine = made(run(*words, url))
+    (tmp_path / "out").unlink(missing_ok=True)
+    environment = {name: value for name, value in variables.items() if name != "LD_LIBRARY_PATH"}
+    shell = ["sh", "-c", line.stdout.decode()]
+    theirs = made(subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=False))
+    assert theirs == mine
+
+
+def test_a_dry_run_says_that_secrets_are_hidden(run: Run, origin: ScriptedOrigin) -> None:
+    done = run("get", "--dry-run", "-u", "u:secret", f"{origin.url}/page")
+    assert b"-u 'u:(hidden)'" in done.stdout
+    assert done.stderr == b"carpool: the line has (hidden) in place of secrets\n"
 
 
 def test_verbose_prints_the_fields_without_secrets(run: Run, origin: ScriptedOrigin) -> None:

@@ -15,7 +15,7 @@ struct RequestRunner {
         let writer = RequestWriter(request, fields, body)
         // The copy of a piped body is deleted when the request has finished.
         defer { withExtendedLifetime(body) {} }
-        if request.isDryRun { return try printLine(writer, daemon) }
+        if request.isDryRun { return try DryRun(request, daemon).run(writer) }
         if let streaming = request.streaming {
             return try StreamRunner(request, streaming, daemon).run(writer, body)
         }
@@ -49,27 +49,6 @@ struct RequestRunner {
                 MeteredCall.writeEvents(to: &json, of: request)
             }
         }
-    }
-
-    /// Prints the request as a command line of curl, without its secrets. It is made and not sent.
-    private func printLine(_ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure) -> ExitCode {
-        let answer = try daemon.call("request.submit") { json in
-            writer.write(to: &json) { json in
-                json.member("start", static: "manual")
-                json.member("setup", static: "eager")
-            }
-        }
-        let pending = PendingRequest(daemon, id: answer["request"]?.string ?? "")
-        defer {
-            _ = try? pending.call("request.cancel")
-            pending.dismiss()
-        }
-        let line = try pending.call("request.curl")
-        guard let text = line["curl"]?.string else {
-            throw Failure(.transferFailed, line["reason"]?.string ?? "there is no request to send")
-        }
-        try Terminal.print(text + "\n")
-        return .success
     }
 
     /// The body of the command line.

@@ -20,6 +20,9 @@ final class WriteOut: Equatable {
         }
     }
 
+    /// The value of `-w` that says the same.
+    var option: String { String(decoding: text, as: UTF8.self) }
+
     static func == (one: WriteOut, other: WriteOut) -> Bool { one.text == other.text }
 
     /// Prints it for a request that has ended.
