@@ -63,6 +63,19 @@ struct RequestLinesTests {
         #expect(text.hasSuffix("  the host is gone") == (width > 100))
     }
 
+    @Test(arguments: [
+        (59, "10:00:00 200       http://a/long/path"),
+        (79, "10:00:00.012 200       GET       12.3 ms http://a/long/path"),
+        (80, "10:00:00.012 200       GET       12.3 ms       1 B        http://a/long/path"),
+    ])
+    func aNarrowTerminalLeavesOutColumns(_ width: Int, _ expected: String) throws {
+        var lines = lines(width: width)
+        _ = try lines.take(event("did_resume", #"{"method":"GET","url":"http://a/long/path"}"#))
+        let data = #"{"state":"finished","ok":true,"status":200,"size_bytes":1}"#
+        #expect(lines.take(try event("did_finish", data, second: "00.012300")) == expected)
+        #expect(lines.heading.hasPrefix(width < 60 ? "UTC      STATUS    URL" : "TIME (UTC)   STATUS    METHOD"))
+    }
+
     @Test func controlCharactersAreEscaped() throws {
         var lines = lines()
         _ = try lines.take(event("did_resume", #"{"method":"GET","url":"http://a/\u001b[2J"}"#))

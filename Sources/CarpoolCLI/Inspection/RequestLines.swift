@@ -18,6 +18,10 @@ struct RequestLines {
     static let types = ["request.did_resume", "request.did_gather_metrics", "request.did_finish"]
     /// The columns of a terminal from which on lines have the client's name.
     static let columnsWithClient = 120
+    /// The columns of a terminal from which on lines have the size and the source, so that most URLs have room.
+    static let columnsWithSize = 80
+    /// The columns from which on they have the method, the duration and the fractions of a second.
+    static let columnsWithMethod = 60
     /// The requests that are remembered until they end; of any more the oldest are forgotten, and have no URL then.
     static let maximumBegun = 4_096
 
@@ -35,7 +39,8 @@ struct RequestLines {
 
     /// The heading of a terminal.
     var heading: String {
-        let cells = ["TIME (UTC)", "STATUS", "METHOD", "DURATION", "SIZE", "FROM"]
+        let isNarrow = columns.width ?? RequestLines.columnsWithSize < RequestLines.columnsWithMethod
+        let cells = [isNarrow ? "UTC" : "TIME (UTC)", "STATUS", "METHOD", "DURATION", "SIZE", "FROM"]
         return columns.fitting(row(cells, "CLIENT") + "URL")
     }
 
@@ -154,10 +159,17 @@ struct RequestLines {
     }
 
     /// The cells before the URL: the time, the status, the method, the duration, the size, where the response came
-    /// from, and on a wide terminal the client.
+    /// from, and on a wide terminal the client. On a narrow one some are left out.
     private func row(_ cells: [String], _ client: String) -> String {
+        let width = columns.width ?? RequestLines.columnsWithSize
+        guard width >= RequestLines.columnsWithMethod else {
+            return "\(RequestLines.padded(String(cells[0].prefix(8)), 8)) \(RequestLines.padded(cells[1], 9)) "
+        }
         let left = zip(cells, [12, 9, 6]).map { RequestLines.padded($0, $1) }
         let right = zip(cells[3...], [10, 9]).map { String(repeating: " ", count: max(0, $1 - $0.count)) + $0 }
+        guard width >= RequestLines.columnsWithSize else {
+            return (left + right.prefix(1)).joined(separator: " ") + " "
+        }
         var row = left + right + [RequestLines.padded(cells[5], 6)]
         if columns.width ?? 0 >= RequestLines.columnsWithClient {
             row.append(RequestLines.padded(columns.cut(PlainText.escaped(client), 14), 14))

@@ -13,21 +13,28 @@ struct RequestTable {
     }
 
     /// The heading.
-    var heading: String { columns.fitting(RequestTable.row("REQUEST", "STATE", "METHOD", "AGE", "CLIENT", "URL")) }
+    var heading: String { columns.fitting(row("REQUEST", "STATE", "METHOD", "AGE", "CLIENT", "URL")) }
 
     /// The line of an entry of `request.list`.
     func line(of entry: JSON) -> String {
-        let text = RequestTable.row(
+        let text = row(
             entry["request"]?.string ?? "?", RequestTable.state(of: entry), entry["method"]?.string ?? "?", age(entry),
             entry["client"]?.string ?? "?", entry["url"]?.string ?? "?")
         return columns.fitting(PlainText.escaped(text))
     }
 
-    private static func row(
+    /// The columns of a terminal from which on lines have the client, and those from which on they have the method and
+    /// the age: the URL has room.
+    private static let columnsWithClient = 80
+    private static let columnsWithMethod = 60
+
+    private func row(
         _ request: String, _ state: String, _ method: String, _ age: String, _ client: String, _ url: String
     ) -> String {
         let cells = [(request, 14), (state, 9), (method, 6), (age, 6), (client, 12)]
-        return cells.map { padded($0.0, $0.1) }.joined(separator: " ") + " " + url
+        let width = columns.width ?? RequestTable.columnsWithClient
+        let count = width < RequestTable.columnsWithMethod ? 2 : width < RequestTable.columnsWithClient ? 4 : 5
+        return cells.prefix(count).map { RequestTable.padded($0.0, $0.1) }.joined(separator: " ") + " " + url
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
