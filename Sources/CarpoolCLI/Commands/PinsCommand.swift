@@ -16,7 +16,7 @@ enum PinsCommand: Command {
     static var options: [Option<RequestArguments>] {
         [
             Option(
-                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
+                "--timeout", takes: "TIME", "the timeout: seconds such as 2.5, or a span such as 500ms, 10s or 2m",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 }
         ] + Option.tls + Option.addresses + Option.proxy + [.socket, .help]

@@ -16,7 +16,7 @@ enum WaitOnlineCommand: Command {
     static var options: [Option<ReachabilityArguments>] {
         [
             Option(
-                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
+                "--timeout", takes: "TIME", "the timeout: seconds such as 2.5, or a span such as 500ms, 10s or 2m",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             .socket, .help,

@@ -34,7 +34,7 @@ enum WatchCommand: Command {
             Option("--snapshot", "print the current state first") { $0.wantsSnapshot = true },
             Option("--count", short: "n", takes: "N", "end after N lines", read: count) { $0.count = $1 },
             Option(
-                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
+                "--timeout", takes: "TIME", "the timeout: seconds such as 2.5, or a span such as 500ms, 10s or 2m",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             Option("--pretty", "print events in a form for people instead of JSON") { $0.isPretty = true },

@@ -81,11 +81,12 @@ extension Option where Arguments == RequestArguments {
                 read: QueryItem.init
             ) { $0.queries.append($1) },
             Option(
-                "--max-time", short: "m", takes: "SECONDS", "like --timeout", read: TimeSpan.milliseconds
+                "--max-time", short: "m", takes: "TIME", "like --timeout",
+                read: { text throws(UsageError) in try TimeSpan.timeout(text, of: "--max-time") }
             ) { $0.timeoutMilliseconds = $1 },
             Option(
-                "--connect-timeout", takes: "SECONDS", "the timeout of resolving, connecting and TLS",
-                read: TimeSpan.milliseconds
+                "--connect-timeout", takes: "TIME", "the timeout of resolving, connecting and TLS",
+                read: { text throws(UsageError) in try TimeSpan.timeout(text, of: "--connect-timeout") }
             ) { $0.connectMilliseconds = $1 },
             Option("--compressed", "request and decode compressed bodies (the default, except with -r)") {
                 $0.asksForCoding = true

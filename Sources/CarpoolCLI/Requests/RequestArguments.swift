@@ -245,7 +245,7 @@ extension Option where Arguments == RequestArguments {
                 read: RequestArguments.retries
             ) { $0.retries = $1 },
             Option(
-                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
+                "--timeout", takes: "TIME", "the timeout: seconds such as 2.5, or a span such as 500ms, 10s or 2m",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             Option(
