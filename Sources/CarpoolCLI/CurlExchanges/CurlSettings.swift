@@ -16,13 +16,13 @@ struct CurlSettings {
         let security = operation.security
         setTrust(security, environment)
         do throws(UsageError) {
-            if let pins = security.pinnedKeys, !pins.isEmpty { try trust.addPins(pins) }
             if let certificate = security.certificate { try connection.setCertificate(certificate) }
             if let type = security.certificateType { try connection.setCertificateType(type) }
             if let interface = operation.connection.interface { try connection.setInterface(interface) }
         } catch {
             throw CurlError(exitCode: CurlExitCode.failedInitialization, message: error.message, form: .plain)
         }
+        setPins(security.pinnedKeys)
         setTLS(security)
         connection.key = security.key
         if let password = security.password { connection.password = password }
@@ -63,6 +63,24 @@ struct CurlSettings {
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
+
+    /// Takes the pins as curl does: those that no key can have never match, and a file that cannot be read neither.
+    private mutating func setPins(_ text: String?) {
+        guard let text, !text.isEmpty else { return }
+        guard text.hasPrefix("sha256//") else {
+            trust.pins = [access(text, R_OK) == 0 ? text : CurlSettings.pinOfNoKey]
+            return
+        }
+        trust.pins = text.split(separator: ";sha256//").compactMap { part in
+            let pin = part.hasPrefix("sha256//") ? String(part) : "sha256//\(part)"
+            let hash = Array(pin.utf8.dropFirst(8)).withUnsafeBytes { try? Base64.decode($0) }
+            return hash?.count == 32 ? pin : nil
+        }
+        if trust.pins.isEmpty { trust.pins = [CurlSettings.pinOfNoKey] }
+    }
+
+    /// A pin whose hash consists of zeros.
+    private static let pinOfNoKey = "sha256//\(String(repeating: "A", count: 43))="
 
     private mutating func setTLS(_ security: CurlSecurityOptions) {
         connection.minimumVersion = security.minimumTLS.map { "1.\($0)" }
@@ -161,6 +179,10 @@ struct CurlSettings {
         if message.contains("params.trust.ca_"), let path = authoritiesPath {
             return CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        if message.contains(".public_keys.") {
+            return CurlError(
+                exitCode: CurlExitCode.unpinnedKey, message: "SSL: public key does not match pinned public key")
         }
         if message.contains("params.tls.ciphers"), let ciphers = connection.ciphers {
             return CurlError(

@@ -74,6 +74,27 @@ struct CurlSettingsTests {
     }
 
     @Test(
+        "A pin that no key has matches none, as in curl",
+        arguments: [
+            ("sha256//AAAA", ["A"]), ("sha256//x;sha256//y", ["A"]), ("sha256/AAAA", ["A"]), ("/nonexistent", ["A"]),
+            (
+                "sha256//x;sha256//YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY=",
+                ["YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="]
+            ),
+        ])
+    func pinsOfNoKey(_ text: String, _ expected: [String]) throws {
+        let pins = expected.map { "\"sha256//\($0 == "A" ? String(repeating: "A", count: 43) + "=" : $0)\"" }
+        let written = try Self.written(["--pinnedpubkey", text])
+        #expect(written.contains("\"pins\":[\(pins.joined(separator: ","))]"), "\(written)")
+    }
+
+    @Test func aRefusedFileOfPinsIsCurlsMessage() throws {
+        let message = "Invalid params: params.trust.evaluators.*.composite[0].public_keys.files[0]: holds no key"
+        let failure = try Self.settings(["--pinnedpubkey", "/dev/null"]).failure(ofRefusal: message)
+        #expect(failure?.exitCode == 90)
+    }
+
+    @Test(
         "Versions of TLS",
         arguments: [
             (["--tlsv1.2"], ["\"1.2\""]), (["-1"], ["\"1.0\""]), (["--tls-max", "1.2"], ["\"1.2\""]),
