@@ -3,8 +3,10 @@ internal import CarpoolSystem
 
 /// The proxy through which a URL is reached.
 struct CurlProxy: Equatable {
-    /// Its URL, with a scheme.
+    /// Its URL, with a scheme and without a path.
     let url: String
+    /// What the option or the variable says.
+    let text: String
     /// The value of `--proxy-user`, unless the URL has a user.
     let user: String?
     let schemes: [String]
@@ -23,19 +25,32 @@ struct CurlProxy: Equatable {
         guard let text = options.proxy ?? variable(url.scheme, environment), !text.isEmpty,
             !CurlNoProxy(exceptions).contains(url.hostName)
         else { return nil }
-        let full = text.contains("://") ? text : "\(options.proxyScheme ?? "http")://\(text)"
+        let full = withoutPath(text.contains("://") ? text : "\(options.proxyScheme ?? "http")://\(text)")
         let isHTTP = full.utf8.hasPrefixIgnoringCase("http")
         let isTunnel = isHTTP && (options.tunnels || url.scheme == "https")
         let user = hasUser(full) ? nil : options.proxyUser
         return CurlProxy(
-            url: full, user: user, schemes: options.proxySchemes, preproxy: options.preproxy,
+            url: full, text: text, user: user, schemes: options.proxySchemes, preproxy: options.preproxy,
             getsRequest: isHTTP && !isTunnel, isTunnel: isTunnel)
     }
 
     private static let schemes: Set<String> = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
 
-    /// Fails for a scheme that is none of a proxy, in curl's words.
+    /// The URL up to the end of its host and port: as in curl, the rest has no meaning.
+    private static func withoutPath(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
+        return String(url[..<start] + url[start...].prefix { !"/?#".contains($0) })
+    }
+
+    /// Fails for what is no URL, and for a scheme that is none of a proxy, in curl's words.
     func check() throws(CurlError) {
+        do throws(CurlURLError) {
+            _ = try CurlURL(url, .allowsAllSchemes)
+        } catch {
+            throw CurlError(
+                exitCode: CurlExitCode.unresolvedProxy,
+                message: "Unsupported proxy syntax in '\(text)': \(error.rawValue)")
+        }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard !CurlProxy.schemes.contains(scheme) else { return }
         throw CurlError(

@@ -47,6 +47,29 @@ struct CurlProxyTests {
         #expect(socks?.url == "socks5://p" && socks?.getsRequest == false && socks?.isTunnel == false)
     }
 
+    @Test(
+        "What is no URL is refused with the text that was given",
+        arguments: [
+            ("=", "5 Unsupported proxy syntax in '=': Bad hostname"),
+            ("http://[::1", "5 Unsupported proxy syntax in 'http://[::1': Bad IPv6 address"),
+            ("a b", "5 Unsupported proxy syntax in 'a b': Malformed input to a URL function"),
+            ("http://u:p@", "5 Unsupported proxy syntax in 'http://u:p@': No host part in the URL"),
+            ("foo://x", "7 Unsupported proxy scheme for 'foo://x'"), ("socks5h://u@[::1]:80", ""), ("h:80/path?q", ""),
+        ])
+    func refusals(_ text: String, _ expected: String) throws {
+        let proxy = try #require(try Self.proxy("http://h") { $0.proxy = text })
+        do throws(CurlError) {
+            try proxy.check()
+            #expect(expected.isEmpty)
+        } catch {
+            #expect("\(error.exitCode) \(error.message)" == expected)
+        }
+    }
+
+    @Test(arguments: ["p:1/path", "http://p:1?query", "http://p:1/#f"]) func aPathHasNoMeaning(_ text: String) throws {
+        #expect(try Self.proxy("http://h") { $0.proxy = text }?.url == "http://p:1")
+    }
+
     @Test func aUserInTheURLIsUsed() throws {
         #expect(try Self.proxy("http://h") { ($0.proxy, $0.proxyUser) = ("a:b@p", "c:d") }?.user == nil)
         #expect(try Self.proxy("http://h") { ($0.proxy, $0.proxyUser) = ("p/@", "c:d") }?.user == "c:d")
