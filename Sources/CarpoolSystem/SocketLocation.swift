@@ -104,7 +104,8 @@ extension SocketLocation.Rule: CustomStringConvertible {
         case .variable: "named by $CARPOOL_SOCKET"
         case .runtimeDirectory: "below $XDG_RUNTIME_DIR, which belongs to this user and has mode 0700"
         case .userRuntimeDirectory: "below the user's runtime directory, although $XDG_RUNTIME_DIR does not name it"
-        case .state: "in the state directory, because this user has no runtime directory"
+        case .state:
+            "in the state directory, because neither $XDG_RUNTIME_DIR nor /run/user/UID is a directory of this user with mode 0700"
         case .temporary: "below /tmp, because the state directory's path is too long for a socket"
         }
     }
