@@ -88,6 +88,29 @@ def test_an_interrupted_download_that_begins_again_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_download_leaves_one_that_runs_to_the_same_file(
+    run: Run, variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    gate = origin.hold("/never")
+
+    def slow(exchange: Exchange) -> None:
+        exchange.send(
+            f'HTTP/1.1 200 OK\r\nETag: "v1"\r\nContent-Length: {len(LARGE)}\r\n\r\n'.encode() + LARGE[:100_000]
+        )
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(LARGE[100_000:])
+
+    page = origin.on("/page", lambda exchange: exchange.reply(body=b"page"))
+    first = begin([CARPOOL, "get", "-o", "out", origin.on("/slow", slow)], env=variables, cwd=tmp_path)
+    eventually((tmp_path / ".out.carpool-resume").exists)
+    assert run("get", "-o", "out", page).returncode == OK
+    assert (tmp_path / "out").read_bytes() == b"page"
+    gate.set()
+    assert first.wait(PATIENCE_SECONDS) == OK
+    assert (tmp_path / "out").read_bytes() == LARGE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def test_what_cannot_be_resumed_is_deleted(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
     (tmp_path / ".out.carpool-resume").mkdir()
     assert run("get", "-o", "out", resumable(origin, 100_000)).returncode == TRANSFER_FAILED

@@ -60,10 +60,10 @@ struct DownloadDestination {
         let earlier = self.resumeData.flatMap(part)
         let own = part(of: resumeData)
         guard write(resumeData) else {
-            if let own { unlink(own) }
+            if let own { DownloadDestination.delete(part: own) }
             return false
         }
-        if let earlier, earlier != own { unlink(earlier) }
+        if let earlier, earlier != own { DownloadDestination.delete(part: earlier) }
         return true
     }
 
@@ -78,9 +78,20 @@ struct DownloadDestination {
 
     /// Deletes the resume data, and what an earlier download has left.
     func deleteResumeData() {
-        if let earlier = resumeData.flatMap(part) { unlink(earlier) }
+        if let earlier = resumeData.flatMap(part) { DownloadDestination.delete(part: earlier) }
         unlink(resumeDataPath)
     }
+
+    /// Deletes received bytes that no download writes: a lease for writing is given only while no process has the file
+    /// open (fcntl(2)).
+    private static func delete(part: String) {
+        guard let file = try? FileDescriptor.open(part, O_RDONLY), fcntl(file.raw, setLease, Int32(F_WRLCK)) == 0
+        else { return }
+        unlink(part)
+    }
+
+    /// `F_SETLEASE`, which Swift does not import.
+    private static let setLease: Int32 = 1_024
 
     /// The file of the bytes that have arrived; `nil` unless it is one beside the destination, with the name that the
     /// daemon gives it.
