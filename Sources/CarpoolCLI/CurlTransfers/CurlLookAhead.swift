@@ -16,8 +16,8 @@ struct CurlLookAhead {
     mutating func didSkip() { skips += 1 }
 
     /// Whether the first request of a transfer depends on nothing that the transfers before it change: neither a body,
-    /// nor files that they write, nor cookies. The file of `-D` has to be one of those that are open: the first transfer
-    /// that cannot open it ends the command line, and nothing of it is sent.
+    /// nor files that they write, nor cookies. The file of `-D` has to be one of those that are open: the first
+    /// transfer that cannot open it ends the command line, and nothing of it is sent.
     static func suits(_ transfer: CurlPlannedTransfer, headFiles: Set<String>) -> Bool {
         let request = transfer.operation.options.request
         let headFile = transfer.operation.options.response.headFile

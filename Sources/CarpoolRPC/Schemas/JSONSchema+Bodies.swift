@@ -84,7 +84,8 @@ extension JSONSchema {
                 .optional(
                     "transfer_coding", .boolean,
                     """
-                    Whether the body keeps its transfer coding, as it was received: the chunks of HTTP/1.1 with their sizes, and the                     trailer fields. Then its content is not decoded, and the cache is not used.
+                    Whether the body keeps its transfer coding, as it was received: the chunks of HTTP/1.1 with their sizes, and \
+                    the trailer fields. Then its content is not decoded, and the cache is not used.
                     """, default: "false"),
             ])))
 

@@ -189,7 +189,7 @@ struct CurlArgumentsTests {
         "What the real curl carries out",
         arguments: [
             (["ftp://h/"], "ftp://"), (["ftp.h"], "ftp://"), (["--proto-default", "scp", "h"], "scp://"),
-            (["{ftp,http}://h"], "ftp://"), (["--raw", "h"], "--raw"), (["-H", "Host:", "h"], "-H Host:"),
+            (["{ftp,http}://h"], "ftp://"), (["-H", "Host:", "h"], "-H Host:"),
             (["--http2", "http://h"], "--http2 for http"), (["--proxy-header", "A: b", "https://h"], "--proxy-header"),
             (["-p", "--proxy-header", "A: b", "h"], "--proxy-header"),
         ])
