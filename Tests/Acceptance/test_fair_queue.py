@@ -227,3 +227,26 @@ def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
         thread.join()
         for connection in connections:
             connection.close()
+
+
+@pytest.mark.parametrize("way", ["connection", "cancel_requests", "invalidate"])
+def test_what_waits_is_not_sent_while_all_are_cancelled(
+    daemon: Daemon, origin: ScriptedOrigin, wire: Wire, way: str
+) -> None:
+    """Those that wait end before those whose connections they would get."""
+    origin.hold("/held")
+    wire.call("session.create", name="many")
+    with daemon.wire() as many:
+        for _ in range(250):
+            many.request("request.perform", url=origin.url + "/held", method="POST", session="many")
+        eventually(lambda: wire.call("daemon.stats")["requests"]["active"] == 250)
+        origin.received(6)
+        if way == "connection":
+            many.close()
+        elif way == "cancel_requests":
+            assert wire.call("session.cancel_requests", session="many") == {"cancelled": 250}
+        else:
+            wire.call("session.invalidate", session="many", mode="cancel")
+        eventually(lambda: wire.call("daemon.stats")["requests"]["active"] == 0)
+    assert wire.call("request.perform", url=origin.url)["response"]["status"] == 200
+    assert len(origin.requests) == 7

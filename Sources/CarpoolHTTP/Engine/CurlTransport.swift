@@ -252,6 +252,11 @@ public final class CurlTransport: Transport {
 
     private func admit(_ transfer: CurlTransfer) {
         guard let pool = transfer.pool else { return }
+        // One that was cancelled, and ends in a later turn, is not sent.
+        guard transfer.failure == nil else {
+            finishSlot(transfer)
+            return finish(transfer, error: transfer.failure)
+        }
         transfer.deadlines.admitted(at: MonotonicTime.read())
         transfer.isDecoding = transfer.request.isDecoded
         let mayShare = pool.multi.key.httpProtocol == .multiplexed && queue.protocolState(of: pool.queueID) != .http1

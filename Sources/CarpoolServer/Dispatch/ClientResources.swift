@@ -14,6 +14,8 @@ final class ClientResources {
     var descriptors = ReceivedDescriptors()
     /// Requests that end with the connection, by their place in the order.
     var dependents: [Int: RequestEntry] = [:]
+    /// The places of those that are left when the connection closes.
+    private var ending: [Int] = []
     /// Subscriptions, by name.
     var subscriptions: [String: Subscription] = [:]
     /// Watches of the network, by name.
@@ -49,8 +51,11 @@ final class ClientResources {
     func releaseSlice(_ release: Release, until isOver: () -> Bool) -> Bool {
         // Nothing follows a call whose client is gone.
         sequence.removeAll()
-        // Requests first: a request that ends with its call must not be kept as if a client would still ask for it.
-        while let (_, entry) = dependents.popFirst() {
+        // Requests first: a request that ends with its call must not be kept as if a client would still ask for it. The
+        // latest is the first: those that wait for a connection end before those whose connection they would get.
+        while !dependents.isEmpty {
+            if ending.isEmpty { ending = dependents.keys.sorted() }
+            guard let last = ending.popLast(), let entry = dependents.removeValue(forKey: last) else { continue }
             release.endRequest(entry)
             if isOver() { return true }
         }

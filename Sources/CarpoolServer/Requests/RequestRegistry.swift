@@ -44,8 +44,9 @@ struct RequestRegistry {
         return entry.request.id == id ? entry : nil
     }
 
-    /// Those that are not over.
-    var underWay: [RequestEntry] { entries.values.filter { $0.finished == nil } }
+    /// Those that are not over, the latest first: those that wait for a connection end before those whose connection
+    /// they would get.
+    var underWay: [RequestEntry] { entries.values.filter { $0.finished == nil }.sorted { $0.sequence > $1.sequence } }
 
     /// The request that the client made under that key.
     func entry(of client: ClientIdentity, key: String) -> RequestEntry? { keys[Key(client: client, key: key)] }

@@ -11,6 +11,8 @@ public final class Request: BodyOwner {
     public internal(set) var parameters: RequestParameters
     /// The session that it belongs to.
     public let session: Session
+    /// Its place in the order of the session's requests.
+    var number = 0
 
     /// The state machine, which decides what happens next.
     var machine = RequestMachine()

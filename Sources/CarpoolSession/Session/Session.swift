@@ -11,7 +11,9 @@ public final class Session {
     /// The common settings of its requests; immutable (SE-06).
     public let configuration: SessionConfiguration
     /// Requests that are not over yet.
-    public var activeRequests: [Request] { Array(active.values) }
+    ///
+    /// The latest is the first: those that wait for a connection end before those whose connection they would get.
+    public var activeRequests: [Request] { active.values.sorted { $0.number > $1.number } }
     private var active: [ObjectIdentifier: Request] = [:]
     /// Whether the event of the invalidation, the last of a session, was sent.
     private var hasReportedInvalidation = false
@@ -103,6 +105,7 @@ public final class Session {
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount += 1
         let request = Request(id: id, parameters: consume parameters, session: self)
+        request.number = requestCount
         request.parameters.options.merge(over: configuration.options)
         request.receiver = receiver(for: request)
         active[ObjectIdentifier(request)] = request

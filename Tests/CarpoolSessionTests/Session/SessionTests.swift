@@ -103,6 +103,13 @@ struct SessionTests {
 
     // MARK: All requests
 
+    @Test("Of the active requests the latest is the first, so that what waits is cancelled before what is sent")
+    func order() throws {
+        let stage = try Stage()
+        let requests = (0..<100).map { _ in stage.request(RequestParameters(url: "http://a.test/")) }
+        #expect(stage.session.activeRequests.map(\.id) == requests.reversed().map(\.id))
+    }
+
     @Test("SE-16, SE-17: only unfinished requests are active, and can be cancelled at once")
     func cancelAll() throws {
         let stage = try Stage()
