@@ -23,6 +23,17 @@ enum CurlDecision: Equatable {
         return .run(line.invocation)
     }
 
+    /// Whether a request has a body, whose length the daemon counts itself.
+    private static func hasBody(_ operation: CurlOperation) -> Bool {
+        !operation.request.data.isEmpty || !operation.request.form.isEmpty
+            || operation.targets.contains { $0.upload?.isEmpty == false }
+    }
+
+    /// The lines of `-H` that are not in files.
+    private static func lines(_ operation: CurlOperation) -> [String] {
+        operation.request.headers.compactMap { if case .line(let line) = $0 { line } else { nil } }
+    }
+
     /// The longest URL of a request to the daemon, in bytes.
     private static let longestURL = 65_536
 
@@ -30,6 +41,8 @@ enum CurlDecision: Equatable {
     private static func reason(_ operation: CurlOperation) -> String? {
         if operation.response.ignoresContentLength { return "--ignore-content-length" }
         if operation.request.headers.contains(.line("Host:")) { return "-H Host:" }
+        if operation.request.headers.contains(.line("Host;")) { return "-H Host;" }
+        if hasBody(operation), lines(operation).line(of: "Content-Length") != nil { return "-H Content-Length:" }
         let isTunnel = operation.connection.tunnels
         for url in operation.targets.compactMap(\.url) {
             if url.utf8.count > longestURL { return "a URL of more than \(longestURL) bytes" }

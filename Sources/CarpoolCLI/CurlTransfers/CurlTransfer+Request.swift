@@ -14,15 +14,25 @@ extension CurlTransfer {
         context.console.warn(context.cookies.read(operation))
         context.console.warn(try sink.checkName())
         offset = try resumeOffset()
-        if let path = request.etagSave, context.headFiles.insert(path).inserted {
-            _ = try? CurlOpenOutput(path, .append)
-        }
         upload = try CurlUpload(plan, offset: plan.upload == nil ? 0 : offset)
         context.console.warn(upload?.warnings ?? [])
         sink.appends = offset > 0 && plan.upload == nil
         if CurlProgressOutput.isShown(context.global, isStandardOutput: sink.path == nil) {
             progress = CurlProgressOutput(
                 context.console, isBar: context.global.hasProgressBar, resumesAt: offset > 0 ? offset : nil)
+        }
+    }
+
+    /// Makes the file of `--etag-save`; without it the transfer is left out.
+    func openETagFile() throws(CurlError) {
+        guard let path = request.etagSave, context.headFiles.insert(path).inserted else { return }
+        if response.createsDirectories { try CurlOutputFile.createFolders(of: path) }
+        do throws(CurlError) {
+            _ = try CurlOpenOutput(path, .append)
+        } catch {
+            throw CurlError(
+                exitCode: CurlExitCode.readError, message: "", form: .silent,
+                warnings: ["Failed creating file for saving etags: \"\(path)\". Skip this transfer"])
         }
     }
 
@@ -81,6 +91,13 @@ extension CurlTransfer {
 
     /// A call that the daemon has refused.
     func failure(of error: Failure) -> CurlError {
+        // The daemon's words, with curl's exit codes.
+        let codes = [(".addresses.resolve", CurlExitCode.badOptionSyntax), (".proxy", CurlExitCode.unresolvedProxy)]
+        if error.refusal == "invalid_params", let message = error.message,
+            let code = codes.first(where: { message.hasPrefix("Invalid params: params\($0.0)") })?.1
+        {
+            return CurlError(exitCode: code, message: CurlError(daemon: error).message)
+        }
         if let message = error.message, let failure = plan.operation.settings.failure(ofRefusal: message) {
             return failure
         }

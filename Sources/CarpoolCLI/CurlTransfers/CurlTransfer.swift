@@ -83,6 +83,7 @@ final class CurlTransfer {
         do throws(CurlError) {
             try openFiles()
             isFatal = false
+            try openETagFile()
             try plan.operation.settings.checkAddresses()
             if plan.url.utf8.hasPrefixIgnoringCase("https") { try plan.operation.settings.check() }
             try beginAttempt()
