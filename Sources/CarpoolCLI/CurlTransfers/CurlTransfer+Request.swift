@@ -60,7 +60,6 @@ extension CurlTransfer {
         let hop = try CurlHop(plan)
         firstURL = hop.url
         self.hop = hop
-        if let upload, !upload.isRepeatable { throw CurlRedirect.unrepeatable }
         try send(hop)
     }
 
