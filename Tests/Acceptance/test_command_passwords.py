@@ -15,6 +15,7 @@ import pytest
 from harness.command import OK, USAGE
 from harness.daemon import CARPOOL
 from harness.waiting import PATIENCE_SECONDS, eventually
+from origins.authority import Certificate
 from origins.scripted import ScriptedOrigin
 
 PASSWORD = "typed-päss"
@@ -135,6 +136,7 @@ def test_doctor_asks_no_password(variables: dict[str, str], origin: ScriptedOrig
         ["-x", "http://u:{}@127.0.0.1:9"],
         ["--socks5-hostname", "u:{}@127.0.0.1:9"],
         ["-b", "sid={}"],
+        ["--pass", "{}"],
     ],
 )
 def test_no_other_user_sees_a_password(variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]) -> None:
@@ -156,6 +158,12 @@ def test_no_other_user_sees_a_password_of_curl(
     variables: dict[str, str], origin: ScriptedOrigin, arguments: list[str]
 ) -> None:
     not_seen(variables, origin, ["curl", "-s"], arguments)
+
+
+def test_no_other_user_sees_the_password_of_a_certificate(
+    variables: dict[str, str], origin: ScriptedOrigin, person: Certificate
+) -> None:
+    not_seen(variables, origin, ["get"], ["-E", f"{person.chain}:{{}}", "--key", str(person.key)])
 
 
 def not_seen(variables: dict[str, str], origin: ScriptedOrigin, command: list[str], arguments: list[str]) -> None:

@@ -68,6 +68,7 @@ struct ConnectionArguments: Equatable {
                 name.append(rest.removeFirst())
             } else if character == ":" {
                 password = String(rest)
+                VisibleArguments.hide(value)
                 break
             } else {
                 name.append(character)
@@ -185,6 +186,7 @@ extension Option where Arguments == RequestArguments {
                 $0.connection.key = $1
             },
             Option("--pass", takes: "PASSWORD", "the password of the private key or the PKCS#12 file") {
+                VisibleArguments.hide($1)
                 $0.connection.password = $1
             },
         ]
