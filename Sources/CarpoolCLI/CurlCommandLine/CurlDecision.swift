@@ -23,6 +23,14 @@ enum CurlDecision: Equatable {
         return .run(line.invocation)
     }
 
+    /// The line of `-H` that needs the real curl, if there is one.
+    private static func reason(ofHeaders operation: CurlOperation) -> String? {
+        if operation.request.headers.contains(.line("Host:")) { return "-H Host:" }
+        if operation.request.headers.contains(.line("Host;")) { return "-H Host;" }
+        guard hasBody(operation), lines(operation).line(of: "Content-Length") != nil else { return nil }
+        return "-H Content-Length:"
+    }
+
     /// Whether a request has a body, whose length the daemon counts itself.
     private static func hasBody(_ operation: CurlOperation) -> Bool {
         !operation.request.data.isEmpty || !operation.request.form.isEmpty
@@ -40,9 +48,7 @@ enum CurlDecision: Equatable {
     /// Why an operation needs the real curl; `nil` if it does not.
     private static func reason(_ operation: CurlOperation) -> String? {
         if operation.response.ignoresContentLength { return "--ignore-content-length" }
-        if operation.request.headers.contains(.line("Host:")) { return "-H Host:" }
-        if operation.request.headers.contains(.line("Host;")) { return "-H Host;" }
-        if hasBody(operation), lines(operation).line(of: "Content-Length") != nil { return "-H Content-Length:" }
+        if !operation.request.headers.isEmpty, let reason = reason(ofHeaders: operation) { return reason }
         let isTunnel = operation.connection.tunnels
         for url in operation.targets.compactMap(\.url) {
             if url.utf8.count > longestURL { return "a URL of more than \(longestURL) bytes" }

@@ -58,7 +58,7 @@ struct CurlProgram {
         }
         // After that: the real curl has the same warnings.
         console.warn(line.warnings)
-        console.printReasons(line.remarks)
+        if !line.remarks.isEmpty { console.printReasons(line.remarks) }
         let secrets = CurlSecrets(console)
         secrets.hide(invocation)
         let complete = try secrets.complete(invocation)
