@@ -19,7 +19,7 @@ from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import ScriptedOrigin
 
 ENDED_BY_DAEMON = 56
-REQUESTS = {"GET": [], "POST": ["-d", "a"]}
+REQUESTS = {"GET": [], "POST": ["-d", "a"], "file": ["-T", "body"]}
 
 
 @pytest.fixture
@@ -68,13 +68,14 @@ def test_a_transfer_that_runs_finishes_when_another_one_is_refused(
 
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_transfers_after_a_drain_use_the_next_daemon(
-    variables: dict[str, str], origin: ScriptedOrigin, kind: str
+    variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, kind: str
 ) -> None:
+    (tmp_path / "body").write_bytes(b"the body")
     for name in range(1, 13):
         origin.on(f"/{name}", lambda exchange: exchange.reply(body=exchange.request.target.encode()))
     gate = origin.hold("/3", b"/3")
     arguments = [CARPOOL, "curl", "-sS", *REQUESTS[kind], f"{origin.url}/[1-12]"]
-    with running(arguments, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+    with running(arguments, env=variables, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
         origin.received(1, "/3")
         call(variables, "daemon.drain")
         gate.set()

@@ -31,8 +31,13 @@ extension Connection {
     /// with it.
     func closeSocket() {
         guard let descriptor = descriptor.take(), !hasReadEnd else { return }
-        // The peer sees the end at once.
-        shutdown(descriptor.raw, Int32(SHUT_RDWR))
+        // From here on the peer cannot write. If all that it has written was read, it sees the end at once. Otherwise
+        // it sees a reset when the thread closes the socket, and knows that its last message was not read.
+        shutdown(descriptor.raw, Int32(SHUT_RD))
+        var byte: UInt8 = 0
+        if recv(descriptor.raw, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0 {
+            shutdown(descriptor.raw, Int32(SHUT_WR))
+        }
         services.worker.close(descriptor, for: identity.workerShare)
     }
 }

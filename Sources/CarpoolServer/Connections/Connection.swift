@@ -62,6 +62,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// The size of the message that a worker parses; 0 if there is none.
     var parsingBytes = 0
     private var isParsing: Bool { parsingBytes > 0 }
+    /// Whether messages that were read have not been handled yet.
+    var hasMessages: Bool { !isClosed && (isScheduled || isParsing) }
     /// Answers of batches that wait for their last one.
     var batchBytes = 0
     /// The memory that is counted for it.

@@ -62,13 +62,12 @@ extension Server {
     }
 
     /// Closes the connections in a later turn, so that the answers of this one are queued before, and those of a crowd
-    /// that is being answered. Answers that wait for a disk, a serializer or their client are waited for up to the
-    /// limit.
+    /// that is being answered. Answers that wait for a disk, a serializer or their client, and messages that were read,
+    /// are waited for up to the limit.
     private func closeWhenAnswered(limit: MonotonicTime) {
         let timer = Timer { [unowned self] in
-            let waits =
-                requests.pendingAnswers.requestsWithWaitingCalls > 0
-                || requests.pendingAnswers.delayed > 0 && .read() < limit
+            let isBusy = requests.pendingAnswers.delayed > 0 || connections.values.contains { $0.hasMessages }
+            let waits = requests.pendingAnswers.requestsWithWaitingCalls > 0 || isBusy && .read() < limit
             if waits { closeWhenAnswered(limit: limit) } else { closeConnections() }
         }
         loop.arm(timer, afterMilliseconds: 1)
@@ -89,7 +88,11 @@ extension Server {
     private func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        for connection in Array(connections.values) { connection.close() }
+        for connection in Array(connections.values) {
+            // An answer of this turn is not sent yet: that to a call that has come just now.
+            connection.turnDidEnd()
+            connection.close()
+        }
         sessions.connectivity.stop()
         reachability.stop()
         // A disk that does not answer must not delay the end: the next daemon removes what is left.

@@ -28,6 +28,8 @@ struct RequestHandlers {
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
         if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(callFiles.noFiles) }
+        // Before a thread opens files: a daemon that ends may end before it has.
+        guard requests.isServing() else { throw .draining }
         return try callFiles.withFiles(of: call, carryOut)
     }
 

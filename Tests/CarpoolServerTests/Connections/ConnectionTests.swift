@@ -87,6 +87,24 @@ struct ConnectionTests {
         #expect(server.connections.isEmpty)
     }
 
+    @Test("A client learns whether its last message was read when the daemon closes the connection")
+    func unreadMessages() throws {
+        let peer = try connect()
+        peer.write(Self.ping + "\n")
+        peer.connection.close()
+        _ = peer.read()
+        #expect(peer.readsEndOfFile())
+        let peers = try (0..<10).map { _ in try connect() }
+        for peer in peers {
+            peer.write(Self.ping + "\n", turn: false)
+            peer.connection.close()
+            #expect(peer.ending() != .end, "the end would say that the message was read")
+        }
+        let deadline = MonotonicTime.read().advanced(milliseconds: 20_000)
+        stage.run { peers.allSatisfy { $0.ending() != .none } || .read() > deadline }
+        #expect(peers.allSatisfy { $0.ending() == .reset })
+    }
+
     @Test("Calls written before the connection broke are still carried out")
     func lastWords() throws {
         let peer = try connect()

@@ -82,6 +82,19 @@ final class Peer {
         return recv(fd, &byte, 1, 0) == 0
     }
 
+    /// How the other side has closed: a reset says that it has not read all.
+    enum Ending { case none, end, reset }
+    private var known = Ending.none
+
+    /// How the other side has closed. The kernel reports a reset once.
+    func ending() -> Ending {
+        guard known == .none else { return known }
+        var byte: UInt8 = 0
+        let count = recv(fd, &byte, 1, 0)
+        known = count == 0 ? .end : count < 0 && errno == ECONNRESET ? .reset : .none
+        return known
+    }
+
     private var rest: [UInt8] = []
 
     /// The lines that have come whole, parsed.
