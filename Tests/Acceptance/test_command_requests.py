@@ -92,24 +92,25 @@ def test_a_request_that_was_cancelled_is_over(run: Run, origin: ScriptedOrigin) 
     gate.set()
 
 
+@pytest.mark.parametrize(("limit", "shown_as"), [(1, "1 retry"), (2, "2 retries")])
 def test_show_counts_retries_and_escapes_the_name_of_the_client(
-    run: Run, daemon: Daemon, origin: ScriptedOrigin
+    run: Run, daemon: Daemon, origin: ScriptedOrigin, limit: int, shown_as: str
 ) -> None:
     gate = threading.Event()
 
     def busy(exchange: Exchange) -> None:
-        if len(origin.requests) == 3:
+        if len(origin.requests) == limit + 1:
             gate.wait(PATIENCE_SECONDS)
         exchange.reply(503)
 
-    policy = {"retry_policy": {"limit": 2, "scale_ms": 1, "without_validation": True}}
+    policy = {"retry_policy": {"limit": limit, "scale_ms": 1, "without_validation": True}}
     with daemon.wire() as wire:
         wire.call("client.hello", name="a\x1b[2Jb")
         name = wire.call("request.submit", url=origin.on("/busy", busy), interceptor=[policy])["request"]
-        origin.received(3)
+        origin.received(limit + 1)
         shown = run("show", name).stdout.decode()
         gate.set()
-    assert ", 2 retries\n" in shown
+    assert f", {shown_as}\n" in shown
     assert "\x1b" not in shown and "[2Jb\n" in shown
 
 

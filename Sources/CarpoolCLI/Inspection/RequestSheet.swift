@@ -49,7 +49,9 @@ struct RequestSheet {
         if let received { parts.append(received) }
         if let size = record["body"]?["size_bytes"]?.int { parts.append(ProgressLine.size(Double(size))) }
         if let time = record["metrics"]?["duration_us"]?.int { parts.append(Waterfall.milliseconds(Int64(time))) }
-        if let retries = record["retry_count"]?.int, retries > 0 { parts.append("\(retries) retries") }
+        if let retries = record["retry_count"]?.int, retries > 0 {
+            parts.append(retries == 1 ? "1 retry" : "\(retries) retries")
+        }
         lines.append("state    \(parts.joined(separator: ", "))")
         if let client = entry?["client"]?.string { lines.append("client   \(client)") }
         if let session = entry?["session"]?.string { lines.append("session  \(session)") }
