@@ -42,8 +42,11 @@ final class Stage {
         endTurn()
     }
 
-    /// Lets the transport carry out what the turn has requested: cancelled transfers end here.
-    func endTurn() { server.transport.turnDidEnd() }
+    /// Lets the transport carry out what the turn has requested: cancelled transfers end here. A turn ends as many as
+    /// its time allows, and at least one.
+    func endTurn() {
+        for _ in 0..<32 { server.transport.turnDidEnd() }
+    }
 
     /// Runs the loop, for the last time, until a condition holds, which is checked in each turn.
     func run(until isDone: @escaping () -> Bool) {
