@@ -154,7 +154,7 @@ struct SpoolTests {
         #expect(stage.folder.names(in: "") == [])
     }
 
-    @Test("A complete file that does not fit is removed, and counts for nobody")
+    @Test("A complete file that does not fit is removed, and counts for no client")
     func adoptedWithoutRoom() throws {
         let stage = try Stage { $0.limits.spoolBytesPerClient = 4 }
         let entry = try stage.submit(FakeClient())
