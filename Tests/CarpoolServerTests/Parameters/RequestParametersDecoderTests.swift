@@ -16,19 +16,6 @@ struct RequestParametersDecoderTests {
         return try reader.parameters(params)
     }
 
-    private static let certificate = """
-        -----BEGIN CERTIFICATE-----
-        MIIBdTCCARugAwIBAgIUGchis2HYuUyETeZ1AzgtZ7RzEmswCgYIKoZIzj0EAwIw
-        DzENMAsGA1UEAwwEVGVzdDAgFw0yNjExMjIwMDU0MjlaGA8yMTI2MTAyOTAwNTQy
-        OVowDzENMAsGA1UEAwwEVGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHig
-        bYiMhpv2UQsItyVSTIawCPL4A8o84dbIey9KkpVVQ70YiJQKZtaJ8O4d4G8TSFrx
-        CzJaRX25HYIbr7pLuJOjUzBRMB0GA1UdDgQWBBSuShuKeWO60wxLx7wE5lrEDyL+
-        eDAfBgNVHSMEGDAWgBSuShuKeWO60wxLx7wE5lrEDyL+eDAPBgNVHRMBAf8EBTAD
-        AQH/MAoGCCqGSM49BAMCA0gAMEUCIDqRUQ0o6l6XTvEGdrodK/FatGwrqaiuI6O8
-        Vb3POLvpAiEA4VYRwYKKMn12eZwLBf1mD5tkdtiL94HpMjGM+VaEk4U=
-        -----END CERTIFICATE-----
-        """
-
     private static func names(_ members: String) throws -> [String] {
         try read(members).fields.map { "\($0.name)=\($0.value)" }
     }
@@ -212,15 +199,15 @@ struct RequestParametersDecoderTests {
     @Test("b1, a7: a file of authorities is identified by its content, not by its path or times")
     func authorities() throws {
         let folder = TemporaryFolder()
-        let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", Self.certificate))"}"#
+        let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", TestCertificate.pem))"}"#
         let first = try #require(try Self.read(members).trust)
         #expect(try Self.read(members).trust == first)
-        let copy = folder.write("copy.pem", Self.certificate)
+        let copy = folder.write("copy.pem", TestCertificate.pem)
         #expect(try Self.read(#""trust":{"ca_file":"\#(copy)"}"#).trust == first)
         var status = stat()
         stat(folder("ca.pem"), &status)
         // The same place, size and time.
-        folder.write("ca.pem", Self.certificate.replacing("Vb3POL", with: "Vb3POA"))
+        folder.write("ca.pem", TestCertificate.pem.replacing("Vb3POL", with: "Vb3POA"))
         utimensat(AT_FDCWD, folder("ca.pem"), [status.st_atim, status.st_mtim], 0)
         #expect(try Self.read(members).trust != first)
         guard case .only(let authorities) = first.authorities else {
