@@ -77,6 +77,9 @@ struct ServerTests {
         #expect(try stage.call(client, "daemon.drain", #"{"deadline_ms":60000}"#)["state"]?.string == "draining")
         for method in ["request.submit", "request.perform"] {
             #expect(try stage.refusal(client, method, #"{"url":"http://a.test/"}"#)["name"]?.string == "draining")
+            // At once, and not when a thread has opened the file: the daemon may have ended by then.
+            let upload = #"{"url":"http://a.test/","kind":"upload","body":{"file":"/etc/hostname"}}"#
+            #expect(try stage.refusal(client, method, upload)["name"]?.string == "draining")
         }
         #expect(try stage.refusal(client, "session.create", #"{"name":"new"}"#)["name"]?.string == "draining")
         #expect(
