@@ -25,6 +25,7 @@ from harness.namespaces import Machine
 from harness.process import persistently
 from harness.story import Story
 from harness.wire import Wire
+from loops import LOOPS, RunLoop, running_on
 from origins.authority import Authority, Certificate
 from origins.httpbin import Httpbin
 from origins.mutual import MutualNginx, issue_person
@@ -60,6 +61,11 @@ def directory() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="carpool-"))
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture(params=LOOPS)
+def run_loop(request: pytest.FixtureRequest) -> RunLoop:
+    return running_on(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.daemon import Daemon
+from loops import RunLoop
 from origins.scripted import ScriptedOrigin
 
 BODY = b"the body"
@@ -71,7 +72,7 @@ def test_the_blocking_client_answers_every_kind(client: carpool.Client, origin: 
     check_all(client.get(script(origin), **ALL), seen, origin)
 
 
-def test_the_asynchronous_client_answers_every_kind(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_the_asynchronous_client_answers_every_kind(run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin) -> None:
     seen: list[str] = []
 
     def note(kind: str, value: Any) -> Any:
@@ -93,7 +94,7 @@ def test_the_asynchronous_client_answers_every_kind(daemon: Daemon, origin: Scri
             response: carpool.Response = await client.get(script(origin), **ALL)
             return response
 
-    check_all(asyncio.run(talk()), seen, origin)
+    check_all(run_loop(talk()), seen, origin)
 
 
 def test_python_handlers_that_refuse_or_fail(client: carpool.Client, url: str) -> None:

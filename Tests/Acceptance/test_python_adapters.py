@@ -30,7 +30,7 @@ from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 from requests.adapters import HTTPAdapter
 
-ASYNCHRONOUS = ["asyncio", "trio"]
+ASYNCHRONOUS = ["asyncio", "uvloop", "trio"]
 CONNECTIONS = _pool.MAX_IDLE + 4
 
 

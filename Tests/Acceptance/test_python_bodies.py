@@ -12,6 +12,7 @@ import carpool
 import pytest
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS
+from loops import RunLoop
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -46,7 +47,7 @@ def test_what_is_uploaded_arrives(client: carpool.Client, sink: str, tmp_path: P
     assert client.upload(sink, source).text == hashlib.sha256(body).hexdigest()  # type: ignore[arg-type]
 
 
-def test_the_asynchronous_client_uploads_what_is_made_meanwhile(daemon: Daemon, sink: str) -> None:
+def test_the_asynchronous_client_uploads_what_is_made_meanwhile(run_loop: RunLoop, daemon: Daemon, sink: str) -> None:
     async def make() -> AsyncIterator[bytes]:
         for number in range(10):
             await asyncio.sleep(0)
@@ -57,7 +58,7 @@ def test_the_asynchronous_client_uploads_what_is_made_meanwhile(daemon: Daemon, 
             return (await client.upload(sink, make(), method="PUT")).text
 
     expected = hashlib.sha256(b"".join(bytes([number]) * 70_000 for number in range(10))).hexdigest()
-    assert asyncio.run(main()) == expected
+    assert run_loop(main()) == expected
 
 
 def test_an_early_answer_ends_what_is_read(client: carpool.Client, origin: ScriptedOrigin) -> None:
@@ -140,7 +141,9 @@ def test_a_page_of_error_replaces_nothing(client: carpool.Client, origin: Script
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
 
 
-def test_a_cancelled_download_can_go_on(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
+def test_a_cancelled_download_can_go_on(
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
     gate = origin.hold("/never")
     begun = asyncio.Event()
     seen: list[carpool.Progress] = []
@@ -162,7 +165,7 @@ def test_a_cancelled_download_can_go_on(daemon: Daemon, origin: ScriptedOrigin, 
             with pytest.raises(asyncio.CancelledError):
                 await task
 
-    asyncio.run(main())
+    run_loop(main())
     assert seen[-1].total_bytes == 100_000
     [partial] = tmp_path.iterdir()
     assert partial.name.endswith(".carpool-part")

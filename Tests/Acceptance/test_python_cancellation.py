@@ -17,6 +17,7 @@ import pytest
 from harness.balance import Balance, sent
 from harness.daemon import ROOT, Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
+from loops import RunLoop
 from origins.scripted import Exchange, ScriptedOrigin
 
 
@@ -28,7 +29,9 @@ async def ends(*tasks: asyncio.Task[Any]) -> None:
     assert {type(result) for result in results} == {asyncio.CancelledError}
 
 
-def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: ScriptedOrigin, balance: Balance) -> None:
+def test_a_thousand_cancelled_awaits_leave_nothing(
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, balance: Balance
+) -> None:
     origin.hold("/held")
 
     async def run() -> None:
@@ -46,7 +49,7 @@ def test_a_thousand_cancelled_awaits_leave_nothing(daemon: Daemon, origin: Scrip
             assert client._channel.link is not None
             assert not client._channel.link.orphans._labels
 
-    asyncio.run(run())
+    run_loop(run())
     assert {"/first", "/last"} <= set(sent(origin))
     origin.release()
     balance.check()
@@ -82,7 +85,9 @@ async def endless(client: carpool.AsyncClient, origin: ScriptedOrigin) -> None:
         endless,
     ],
 )
-def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedOrigin, begin: Start) -> None:
+def test_a_cancelled_await_cancels_its_request(
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, begin: Start
+) -> None:
     begun, closed = threading.Event(), threading.Event()
 
     def held(exchange: Exchange) -> bool:
@@ -102,12 +107,12 @@ def test_a_cancelled_await_cancels_its_request(daemon: Daemon, origin: ScriptedO
             await asyncio.to_thread(eventually, daemon.is_idle)
             assert (await client.call("daemon.ping"))["pong"], "the connection is kept"
 
-    asyncio.run(run())
+    run_loop(run())
     assert closed.wait(PATIENCE_SECONDS)
 
 
 def test_a_request_with_eight_tags_has_no_room_for_the_one_of_a_cancelled_call(
-    daemon: Daemon, origin: ScriptedOrigin
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin
 ) -> None:
     gate = origin.hold("/held")
 
@@ -123,11 +128,13 @@ def test_a_request_with_eight_tags_has_no_room_for_the_one_of_a_cancelled_call(
             gate.set()
             assert (await client.wait(entry["request"], timeout=PATIENCE_SECONDS)).text == "released"
 
-    asyncio.run(run())
+    run_loop(run())
 
 
 @pytest.mark.parametrize("options", [{"on_disconnect": "detach"}, {"key": "k"}])
-def test_a_detached_request_continues(daemon: Daemon, origin: ScriptedOrigin, options: dict[str, Any]) -> None:
+def test_a_detached_request_continues(
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, options: dict[str, Any]
+) -> None:
     gate = origin.hold("/held")
 
     async def run() -> None:
@@ -136,14 +143,16 @@ def test_a_detached_request_continues(daemon: Daemon, origin: ScriptedOrigin, op
             await asyncio.to_thread(origin.received, 1)
             await ends(task)
 
-    asyncio.run(run())
+    run_loop(run())
     (entry,) = daemon.call("request.list", scope="all")["requests"]
     assert entry["state"] == "resumed"
     gate.set()
     assert daemon.call("request.wait", request=entry["request"])["outcome"]["ok"]
 
 
-def test_a_time_limit_of_the_event_loop_ends_the_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_a_time_limit_of_the_event_loop_ends_the_request(
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin
+) -> None:
     origin.hold("/held")
 
     async def run() -> None:
@@ -154,7 +163,7 @@ def test_a_time_limit_of_the_event_loop_ends_the_request(daemon: Daemon, origin:
                 await asyncio.wait_for(task, 0)
             await asyncio.to_thread(eventually, daemon.is_idle)
 
-    asyncio.run(run())
+    run_loop(run())
 
 
 def test_a_key_that_interrupts_the_blocking_client_ends_the_request(

@@ -14,6 +14,7 @@ import carpool
 import pytest
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
+from loops import RunLoop
 from origins.scripted import Exchange, ScriptedOrigin
 
 CLOSED = "read to its end or closed"
@@ -125,7 +126,9 @@ def test_a_stream_has_one_reader_at_a_time(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("opens", [False, True])
-def test_a_stream_that_another_task_closes_ends_for_its_reader(daemon: Daemon, url: str, *, opens: bool) -> None:
+def test_a_stream_that_another_task_closes_ends_for_its_reader(
+    run_loop: RunLoop, daemon: Daemon, url: str, *, opens: bool
+) -> None:
     """Files that are opened at once must not have the number of the pipe that the event loop watches."""
 
     async def run() -> None:
@@ -146,10 +149,10 @@ def test_a_stream_that_another_task_closes_ends_for_its_reader(daemon: Daemon, u
             await asyncio.to_thread(eventually, daemon.is_idle)
             assert (await client.call("daemon.ping"))["pong"]
 
-    asyncio.run(run())
+    run_loop(run())
 
 
-def test_a_stream_has_one_task_at_a_time_that_reads(daemon: Daemon, url: str) -> None:
+def test_a_stream_has_one_task_at_a_time_that_reads(run_loop: RunLoop, daemon: Daemon, url: str) -> None:
     async def run() -> None:
         async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
             pieces = stream.iter_bytes()
@@ -162,7 +165,7 @@ def test_a_stream_has_one_task_at_a_time_that_reads(daemon: Daemon, url: str) ->
             with pytest.raises(carpool.CarpoolError, match=CLOSED):
                 await asyncio.wait_for(reading, PATIENCE_SECONDS)
 
-    asyncio.run(run())
+    run_loop(run())
 
 
 async def anext_of(pieces: Any) -> bytes:

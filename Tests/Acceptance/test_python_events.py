@@ -10,6 +10,7 @@ from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
 from harness.waiting import PATIENCE_SECONDS, eventually
+from loops import RunLoop
 from origins.scripted import ScriptedOrigin
 
 FINISH = "request.did_finish"
@@ -87,7 +88,7 @@ def test_a_daemon_that_does_not_come_back_is_waited_for_as_long_as_was_said(daem
         assert list(events) == []
 
 
-def test_a_slow_reader_learns_what_it_has_lost(start: StartDaemon, origin: ScriptedOrigin) -> None:
+def test_a_slow_reader_learns_what_it_has_lost(run_loop: RunLoop, start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
 
     async def read() -> tuple[list[carpool.Event], int]:
@@ -107,7 +108,7 @@ def test_a_slow_reader_learns_what_it_has_lost(start: StartDaemon, origin: Scrip
                     break
             return found, waiting
 
-    found, waiting = asyncio.run(read())
+    found, waiting = run_loop(read())
     assert found[-1].data["dropped"] > 0
     # The events of one read of the socket come on top of the mark.
     assert waiting < 2_000
@@ -116,7 +117,7 @@ def test_a_slow_reader_learns_what_it_has_lost(start: StartDaemon, origin: Scrip
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-def test_many_streams_of_one_asyncio_client(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_many_streams_of_one_asyncio_client(run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin) -> None:
     async def follow(client: carpool.AsyncClient, ready: asyncio.Barrier) -> list[str | None]:
         async with client.events(FINISH, timeout=PATIENCE_SECONDS) as events:
             await ready.wait()
@@ -130,7 +131,7 @@ def test_many_streams_of_one_asyncio_client(daemon: Daemon, origin: ScriptedOrig
             made = [(await client.get(origin.url)).request_id for _ in range(3)]
             assert await asyncio.gather(*followers) == [made] * 4
 
-    asyncio.run(main())
+    run_loop(main())
     eventually(lambda: daemon.stats()["events"]["subscriptions"] == 0)
 
 

@@ -19,7 +19,7 @@ from harness.transports import content, running, sending
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import Exchange, ScriptedOrigin
 
-KINDS = ["blocking", "asyncio", "trio"]
+KINDS = ["blocking", "asyncio", "uvloop", "trio"]
 BLOCK = b"x" * 65_536
 
 

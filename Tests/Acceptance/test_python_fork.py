@@ -17,6 +17,7 @@ import pytest
 from harness.balance import Balance, sent
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
+from loops import RunLoop
 from origins.scripted import ScriptedOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -165,7 +166,7 @@ def test_the_daemon_learns_that_the_parent_has_ended(daemon: Daemon, origin: Scr
         os.close(reader)
 
 
-def test_an_asynchronous_client_after_a_fork(daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_an_asynchronous_client_after_a_fork(run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin) -> None:
     gate = origin.hold("/held")
 
     async def run() -> None:
@@ -185,7 +186,7 @@ def test_an_asynchronous_client_after_a_fork(daemon: Daemon, origin: ScriptedOri
 
         def work() -> None:
             asyncio.events._set_running_loop(None)
-            asyncio.run(inside())
+            run_loop(inside())
 
         child = fork(work)
         assert (await client.call("client.hello"))["client"] == mine
@@ -196,4 +197,4 @@ def test_an_asynchronous_client_after_a_fork(daemon: Daemon, origin: ScriptedOri
         await events.aclose()
         await client.aclose()
 
-    asyncio.run(run())
+    run_loop(run())

@@ -24,6 +24,7 @@ from conftest import StartDaemon
 from harness.balance import Balance, sent
 from harness.daemon import CARPOOL, ROOT, Daemon, environment
 from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually, join
+from loops import LOOPS, RunLoop, running_on
 from origins.scripted import Exchange, ScriptedOrigin
 
 MARGIN_SECONDS = 10 * SLOWNESS
@@ -111,7 +112,12 @@ def test_a_stopped_daemon_ends_a_call_that_is_under_way(
 
 
 def test_a_daemon_that_is_stopped_under_load_leaves_nothing(
-    daemon: Daemon, stopped: Callable[[], None], client: carpool.Client, origin: ScriptedOrigin, balance: Balance
+    run_loop: RunLoop,
+    daemon: Daemon,
+    stopped: Callable[[], None],
+    client: carpool.Client,
+    origin: ScriptedOrigin,
+    balance: Balance,
 ) -> None:
     origin.hold("/held")
     errors: list[BaseException] = []
@@ -133,7 +139,7 @@ def test_a_daemon_that_is_stopped_under_load_leaves_nothing(
     threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(16)]
     for thread in threads:
         thread.start()
-    asyncio.run(run())
+    run_loop(run())
     join(threads)
     assert [type(error) for error in errors] == [carpool.RequestTimeoutError] * 32
     daemon.signal(signal.SIGCONT)
@@ -145,9 +151,9 @@ def test_a_daemon_that_is_stopped_under_load_leaves_nothing(
     balance.check()
 
 
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 def test_a_time_limit_ends_the_reading_of_a_stream_of_a_stopped_daemon(
-    daemon: Daemon, stopped: Callable[[], None], origin: ScriptedOrigin, *, is_asynchronous: bool
+    daemon: Daemon, stopped: Callable[[], None], origin: ScriptedOrigin, *, loop: str | None
 ) -> None:
     def begin(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
@@ -161,17 +167,17 @@ def test_a_time_limit_ends_the_reading_of_a_stream_of_a_stopped_daemon(
                 stopped()
 
     with pytest.raises(carpool.DaemonUnreachableError, match=r"has not answered daemon\.ping"):
-        if is_asynchronous:
-            asyncio.run(asyncio.wait_for(read(), 20 * SLOWNESS))
+        if loop is not None:
+            running_on(loop)(asyncio.wait_for(read(), 20 * SLOWNESS))
         else:
             with carpool.Client(daemon.socket) as client, client.stream("GET", url, timeout=2) as stream:
                 for _ in stream.iter_bytes():
                     stopped()
 
 
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 def test_the_reader_of_a_silent_stream_asks_whether_the_daemon_runs(
-    daemon: Daemon, origin: ScriptedOrigin, pinged: PingHook, monkeypatch: pytest.MonkeyPatch, *, is_asynchronous: bool
+    daemon: Daemon, origin: ScriptedOrigin, pinged: PingHook, monkeypatch: pytest.MonkeyPatch, *, loop: str | None
 ) -> None:
     """The server sends the rest when the client has asked for the second time."""
     monkeypatch.setattr(_waiting, "SILENCE_SECONDS", 0.2)
@@ -189,8 +195,8 @@ def test_the_reader_of_a_silent_stream_asks_whether_the_daemon_runs(
         async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
             return await stream.read()
 
-    if is_asynchronous:
-        assert asyncio.run(asyncio.wait_for(read(), PATIENCE_SECONDS)) == b"firstrest"
+    if loop is not None:
+        assert running_on(loop)(asyncio.wait_for(read(), PATIENCE_SECONDS)) == b"firstrest"
     else:
         with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
             assert stream.read() == b"firstrest"

@@ -14,6 +14,7 @@ import carpool
 import pytest
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually
+from loops import LOOPS, RunLoop, running_on
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -65,7 +66,7 @@ def test_a_stream_is_read_while_it_comes(client: carpool.Client, origin: Scripte
         ),
     ],
 )
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 def test_a_stream_is_read_as(
     daemon: Daemon,
     origin: ScriptedOrigin,
@@ -73,7 +74,7 @@ def test_a_stream_is_read_as(
     sent: list[bytes],
     expected: list[Any],
     *,
-    is_asynchronous: bool,
+    loop: str | None,
 ) -> None:
     url = origin.on("/stream", lambda exchange: events_of(exchange, sent))
 
@@ -81,8 +82,8 @@ def test_a_stream_is_read_as(
         async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
             return [piece async for piece in getattr(stream, iterator)()]
 
-    if is_asynchronous:
-        found = asyncio.run(read())
+    if loop is not None:
+        found = running_on(loop)(read())
     else:
         with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
             found = list(getattr(stream, iterator)())
@@ -133,9 +134,9 @@ def test_a_stream_that_breaks_raises(client: carpool.Client, origin: ScriptedOri
             list(pieces)
 
 
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 def test_callbacks_are_answered_while_a_stream_is_read(
-    daemon: Daemon, origin: ScriptedOrigin, *, is_asynchronous: bool
+    daemon: Daemon, origin: ScriptedOrigin, *, loop: str | None
 ) -> None:
     """The validator of a session is asked at the end, before the pipe is closed."""
     url = origin.on("/checked", lambda exchange: exchange.reply(200, b"body"))
@@ -148,8 +149,8 @@ def test_callbacks_are_answered_while_a_stream_is_read(
             async with client.stream("GET", url) as stream:
                 return await stream.read()
 
-    if is_asynchronous:
-        assert asyncio.run(read()) == b"body"
+    if loop is not None:
+        assert running_on(loop)(read()) == b"body"
         return
     with carpool.Client(daemon.socket, session="checked") as client:
         client.register("check", validate=lambda call: call.response.status_code == 200)
@@ -158,9 +159,9 @@ def test_callbacks_are_answered_while_a_stream_is_read(
             assert stream.read() == b"body"
 
 
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 def test_a_daemon_that_is_killed_while_a_stream_is_read(
-    daemon: Daemon, origin: ScriptedOrigin, *, is_asynchronous: bool
+    daemon: Daemon, origin: ScriptedOrigin, *, loop: str | None
 ) -> None:
     def begin(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
@@ -174,29 +175,29 @@ def test_a_daemon_that_is_killed_while_a_stream_is_read(
                 daemon.kill()
 
     with pytest.raises(carpool.ConnectionLostError):
-        if is_asynchronous:
-            asyncio.run(read())
+        if loop is not None:
+            running_on(loop)(read())
         else:
             with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
                 for _ in stream.iter_bytes():
                     daemon.kill()
 
 
-@pytest.mark.parametrize("is_asynchronous", [False, True])
+@pytest.mark.parametrize("loop", [None, *LOOPS])
 @pytest.mark.parametrize(
     ("value", "error", "words"),
     [(0, ValueError, "at least 1 byte, not 0"), (-1, ValueError, "not -1"), ("1", TypeError, "not str")],
 )
 def test_credit_is_a_number_of_bytes(
-    daemon: Daemon, origin: ScriptedOrigin, value: Any, error: type[Exception], words: str, *, is_asynchronous: bool
+    daemon: Daemon, origin: ScriptedOrigin, value: Any, error: type[Exception], words: str, *, loop: str | None
 ) -> None:
     async def read() -> None:
         async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", origin.url, credit_bytes=value):
             pass
 
     with pytest.raises(error, match=f"credit_bytes: expected .*{words}"):
-        if is_asynchronous:
-            asyncio.run(read())
+        if loop is not None:
+            running_on(loop)(read())
         else:
             with carpool.Client(daemon.socket) as client, client.stream("GET", origin.url, credit_bytes=value):
                 pass
@@ -212,7 +213,7 @@ def test_credit_is_the_size_of_the_pipe(client: carpool.Client, nginx: Nginx, gi
         assert len(next(stream.iter_bytes())) == min(given, 65_536)
 
 
-def test_a_fast_stream_does_not_keep_other_tasks_from_running(daemon: Daemon, nginx: Nginx) -> None:
+def test_a_fast_stream_does_not_keep_other_tasks_from_running(run_loop: RunLoop, daemon: Daemon, nginx: Nginx) -> None:
     async def read() -> list[int]:
         turns, seen = 0, []
 
@@ -236,7 +237,7 @@ def test_a_fast_stream_does_not_keep_other_tasks_from_running(daemon: Daemon, ng
             other.cancel()
         return seen
 
-    seen = asyncio.run(read())
+    seen = run_loop(read())
     assert seen == sorted(set(seen)), "it runs between two blocks that were there"
     assert seen[0] > 0
 
@@ -286,7 +287,7 @@ def test_a_second_iterator_is_refused_as_soon_as_one_has_begun(
 
 @pytest.mark.parametrize(("first", "arguments", "second"), SECOND_READERS)
 def test_a_second_asynchronous_iterator_is_refused_too(
-    daemon: Daemon, origin: ScriptedOrigin, first: str, arguments: tuple[int, ...], second: str
+    run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, first: str, arguments: tuple[int, ...], second: str
 ) -> None:
     url = origin.on("/begun", lambda exchange: exchange.reply(body=b'"a long first line"\n"two"\n3'))
 
@@ -300,7 +301,7 @@ def test_a_second_asynchronous_iterator_is_refused_too(
                 async for _ in getattr(stream, second)():
                     pass
 
-    asyncio.run(main())
+    run_loop(main())
 
 
 def test_no_line_is_lost_after_one_that_is_not_json(client: carpool.Client, origin: ScriptedOrigin) -> None:

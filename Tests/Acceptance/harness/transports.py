@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpx
 import trio
 from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport
+from loops import running_on
 
 Send = Callable[..., httpx.Response]
 
 
 def sending(kind: str) -> Send:
-    """Return a function that sends one request: itself, through the daemon, or from a task of asyncio or trio."""
+    """Return a function that sends one request: itself, through the daemon, or from a task of an event loop."""
     if kind in {"plain", "blocking"}:
 
         def send(method: str, url: str, **arguments: Any) -> httpx.Response:
@@ -38,8 +38,8 @@ def sending(kind: str) -> Send:
 
 
 def running(kind: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run an asynchronous function on the event loop of a kind, asyncio or trio."""
-    return asyncio.run(function(*arguments)) if kind == "asyncio" else trio.run(function, *arguments)
+    """Run an asynchronous function on the event loop of a kind: asyncio, uvloop or trio."""
+    return trio.run(function, *arguments) if kind == "trio" else running_on(kind)(function(*arguments))
 
 
 class Blocks:

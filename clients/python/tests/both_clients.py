@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from daemon import Answer, FakeDaemon
+from loops import LOOPS
 
 import carpool
 
@@ -38,8 +38,10 @@ class Blocking:
 class Asynchronous:
     """The asyncio client, each operation run to its end."""
 
+    new_loop = staticmethod(LOOPS["asyncio"])
+
     def __init__(self, path: Path, **arguments: Any) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = self.new_loop()
         self.client = carpool.AsyncClient(path, **arguments)
 
     def run(self, name: str, *arguments: Any, **named: Any) -> Any:
@@ -63,6 +65,13 @@ class Asynchronous:
         self.loop.close()
 
 
+class OnUvloop(Asynchronous):
+    """The asyncio client on another event loop."""
+
+    new_loop = staticmethod(LOOPS["uvloop"])
+
+
+BOTH: Final = [Blocking, Asynchronous, OnUvloop]
 AnyClient = Blocking | Asynchronous
 Connect = Callable[..., AnyClient]
 

@@ -5,13 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from both_clients import AnyClient, Asynchronous, Blocking, Connect, Start
+from both_clients import BOTH, AnyClient, Connect, Start
 from daemon import Answer, FakeDaemon
+from loops import LOOPS, RunLoop, running_on
 
 import carpool
 from carpool import testing
 
 pytest_plugins = ["deadlines"]
+
+
+@pytest.fixture(params=LOOPS)
+def run_loop(request: pytest.FixtureRequest) -> RunLoop:
+    return running_on(request.param)
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         daemon.close()
 
 
-@pytest.fixture(params=[Blocking, Asynchronous])
+@pytest.fixture(params=BOTH)
 def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
     clients: list[AnyClient] = []
 

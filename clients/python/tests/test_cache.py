@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from both_clients import Start, result
 from daemon import FakeDaemon
+from loops import LOOPS
 
 import carpool
 
@@ -47,8 +47,10 @@ class Blocking:
 
 
 class Asynchronous:
+    new_loop = staticmethod(LOOPS["asyncio"])
+
     def __init__(self, path: Path) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = self.new_loop()
         self.client = carpool.AsyncClient(path)
 
     def run(self, name: str, *arguments: Any, **named: Any) -> Any:
@@ -65,12 +67,16 @@ class Asynchronous:
         self.loop.close()
 
 
+class OnUvloop(Asynchronous):
+    new_loop = staticmethod(LOOPS["uvloop"])
+
+
 @pytest.fixture
 def daemon(start: Start) -> FakeDaemon:
     return start(answered)
 
 
-@pytest.fixture(params=[Blocking, Asynchronous])
+@pytest.fixture(params=[Blocking, Asynchronous, OnUvloop])
 def cache(request: pytest.FixtureRequest, daemon: FakeDaemon) -> Iterator[Blocking | Asynchronous]:
     client: Blocking | Asynchronous = request.param(daemon.path)
     yield client

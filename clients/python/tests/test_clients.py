@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from both_clients import Connect, Start, result
 from daemon import record
+from loops import RunLoop
 
 import carpool
 from carpool import _link
@@ -326,7 +327,7 @@ def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Sta
         signal.signal(signal.SIGUSR1, previous)
 
 
-def test_asyncio_calls_are_answered_in_any_order(start: Start) -> None:
+def test_asyncio_calls_are_answered_in_any_order(run_loop: RunLoop, start: Start) -> None:
     held: list[dict[str, Any]] = []
 
     def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
@@ -337,10 +338,10 @@ def test_asyncio_calls_are_answered_in_any_order(start: Start) -> None:
         async with carpool.AsyncClient(path) as client:
             return list(await asyncio.gather(*(client.call("m", number=number) for number in range(20))))
 
-    assert asyncio.run(run(start(answer).path)) == list(range(20))
+    assert run_loop(run(start(answer).path)) == list(range(20))
 
 
-def test_a_cancelled_asyncio_call_cancels_the_call_at_the_daemon(start: Start) -> None:
+def test_a_cancelled_asyncio_call_cancels_the_call_at_the_daemon(run_loop: RunLoop, start: Start) -> None:
     def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
         if message["method"] == "rpc.cancel":
             return [{"id": message["params"]["id"], "error": {"code": -32800, "message": "cancelled"}}]
@@ -359,7 +360,7 @@ def test_a_cancelled_asyncio_call_cancels_the_call_at_the_daemon(start: Start) -
                 await task
             assert await client.call("daemon.ping") == 1
 
-    asyncio.run(run())
+    run_loop(run())
     assert [message["method"] for message in daemon.received] == [
         "daemon.ping",
         "request.wait",
@@ -369,7 +370,7 @@ def test_a_cancelled_asyncio_call_cancels_the_call_at_the_daemon(start: Start) -
     ]
 
 
-def test_closing_an_asyncio_client_ends_its_calls(start: Start) -> None:
+def test_closing_an_asyncio_client_ends_its_calls(run_loop: RunLoop, start: Start) -> None:
     daemon = start(lambda message: [b" "] if message["method"] == "request.wait" else result(1)(message))
 
     async def run() -> None:
@@ -381,7 +382,7 @@ def test_closing_an_asyncio_client_ends_its_calls(start: Start) -> None:
         with pytest.raises(carpool.ConnectionLostError, match="closed"):
             await task
 
-    asyncio.run(run())
+    run_loop(run())
 
 
 @pytest.mark.parametrize("kind", [carpool.Client, carpool.AsyncClient])

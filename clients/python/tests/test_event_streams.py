@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from both_clients import Asynchronous, Blocking, Connect, Start
+from both_clients import Asynchronous, Blocking, Connect, OnUvloop, Start
 
 import carpool
 from carpool import _link_async
@@ -99,7 +99,8 @@ def test_a_daemon_that_was_never_there_is_not_waited_for(connect: Connect, tmp_p
         collect(connect(tmp_path / "nobody"))
 
 
-def test_a_feed_reads_little_ahead(start: Start) -> None:
+@pytest.mark.parametrize("kind", [Asynchronous, OnUvloop])
+def test_a_feed_reads_little_ahead(start: Start, kind: type[Asynchronous]) -> None:
     many = 6_000
     daemon = start(Script([begun(0), *(event(number) for number in range(1, many + 1))]))
 
@@ -115,7 +116,7 @@ def test_a_feed_reads_little_ahead(start: Start) -> None:
                     break
             return cursors, most
 
-    client = Asynchronous(daemon.path)
+    client = kind(daemon.path)
     cursors, most = client.loop.run_until_complete(read())
     client.close()
     assert cursors == [f"a.{number}" for number in range(1, many + 1)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 from both_clients import Start
 from daemon import record
+from loops import RunLoop
 
 from carpool import _waiting
 from carpool._async.exchange import Exchange as AsyncExchange
@@ -55,7 +55,7 @@ def test_a_channel_is_used_again_only_after_the_answer(
 
 @pytest.mark.parametrize(("answer", "is_used_again"), [(half, False), (whole, True)])
 def test_a_channel_of_an_event_loop_is_used_again_only_after_the_answer(
-    start: Start, monkeypatch: pytest.MonkeyPatch, answer: Any, *, is_used_again: bool
+    run_loop: RunLoop, start: Start, monkeypatch: pytest.MonkeyPatch, answer: Any, *, is_used_again: bool
 ) -> None:
     monkeypatch.setenv("CARPOOL_SOCKET", str(start(answer).path))
 
@@ -67,4 +67,4 @@ def test_a_channel_of_an_event_loop_is_used_again_only_after_the_answer(
         assert (following is not None) == is_used_again
         await exchange.channel.close()
 
-    asyncio.run(run())
+    run_loop(run())

@@ -10,6 +10,7 @@ import pytest
 from asking import Asking, question
 from both_clients import Start, result
 from daemon import Answer, record
+from loops import RunLoop
 
 import carpool
 from carpool import _channel, _handlers
@@ -129,7 +130,7 @@ def test_a_blocking_client_takes_no_asynchronous_handler(start: Start, tmp_path:
     assert daemon.answers["cb_1"]["error"]["message"] == "TypeError"
 
 
-def test_asynchronous_handlers_run_at_the_same_time(start: Start) -> None:
+def test_asynchronous_handlers_run_at_the_same_time(run_loop: RunLoop, start: Start) -> None:
     daemon = Asking(*(question("adapt", number) for number in range(20)))
 
     async def run(path: Path) -> None:
@@ -148,11 +149,13 @@ def test_asynchronous_handlers_run_at_the_same_time(start: Start) -> None:
             await client.register("mine", adapt=handler)
             assert (await client.get("http://a/")).status_code == 200
 
-    asyncio.run(run(start(daemon).path))
+    run_loop(run(start(daemon).path))
     assert all("result" in answer for answer in daemon.answers.values())
 
 
-def test_an_asynchronous_handler_ends_at_its_deadline(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_asynchronous_handler_ends_at_its_deadline(
+    run_loop: RunLoop, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
     daemon = Asking(question("adapt", deadline_ms=1))
 
     async def run(path: Path) -> None:
@@ -163,7 +166,7 @@ def test_an_asynchronous_handler_ends_at_its_deadline(start: Start, caplog: pyte
             await client.register("mine", adapt=handler)
             await client.get("http://a/")
 
-    asyncio.run(run(start(daemon).path))
+    run_loop(run(start(daemon).path))
     assert daemon.answers["cb_1"]["error"] == {"code": -32603, "message": "TimeoutError"}
     assert "the adapt handler of 'mine' failed" in caplog.text
 
@@ -173,7 +176,7 @@ def hanging(start: Start) -> tuple[Path, Answer]:
     return start(daemon).path, daemon
 
 
-def test_closing_the_client_ends_its_asynchronous_handlers(start: Start) -> None:
+def test_closing_the_client_ends_its_asynchronous_handlers(run_loop: RunLoop, start: Start) -> None:
     path, _ = hanging(start)
 
     async def run() -> int:
@@ -196,10 +199,10 @@ def test_closing_the_client_ends_its_asynchronous_handlers(start: Start) -> None
             await request
         return ended
 
-    assert asyncio.run(run()) >= 1
+    assert run_loop(run()) >= 1
 
 
-def test_an_asynchronous_handler_may_close_its_client(start: Start) -> None:
+def test_an_asynchronous_handler_may_close_its_client(run_loop: RunLoop, start: Start) -> None:
     path, _ = hanging(start)
 
     async def run() -> None:
@@ -212,10 +215,10 @@ def test_an_asynchronous_handler_may_close_its_client(start: Start) -> None:
         with pytest.raises(carpool.ConnectionLostError, match="the client was closed"):
             await client.get("http://a/")
 
-    asyncio.run(run())
+    run_loop(run())
 
 
-def test_an_asynchronous_handler_continues_after_it_has_closed_its_client(start: Start) -> None:
+def test_an_asynchronous_handler_continues_after_it_has_closed_its_client(run_loop: RunLoop, start: Start) -> None:
     daemon = Asking(question("adapt", deadline_ms=50_000))
 
     async def run(path: Path) -> None:
@@ -230,10 +233,12 @@ def test_an_asynchronous_handler_continues_after_it_has_closed_its_client(start:
             await client.get("http://a/")
         await asyncio.wait_for(closed.wait(), 10)
 
-    asyncio.run(run(start(daemon).path))
+    run_loop(run(start(daemon).path))
 
 
-def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_handlers_under_way_are_bounded(
+    run_loop: RunLoop, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("carpool._link_async.MAX_QUESTIONS", 2)
     assert _handlers.MAX_QUESTIONS == 256
     daemon = Asking(*(question("adapt", number) for number in range(3)))
@@ -246,5 +251,5 @@ def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: 
             await client.register("mine", adapt=handler)
             await client.get("http://a/")
 
-    asyncio.run(run(start(daemon).path))
+    run_loop(run(start(daemon).path))
     assert daemon.answers["cb_2"]["error"]["message"] == "too many callbacks are waiting"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loops import RunLoop
 
 import carpool
 from carpool.testing import FakeDaemon, Reply, Request
@@ -208,7 +209,7 @@ def test_a_stream_that_breaks(client: carpool.Client, fake: FakeDaemon) -> None:
             next(pieces)
 
 
-def test_asyncio_calls_run_side_by_side(fake: FakeDaemon) -> None:
+def test_asyncio_calls_run_side_by_side(run_loop: RunLoop, fake: FakeDaemon) -> None:
     together = threading.Barrier(20)
 
     def meet(_: Request) -> Reply:
@@ -221,10 +222,10 @@ def test_asyncio_calls_run_side_by_side(fake: FakeDaemon) -> None:
         async with carpool.AsyncClient() as client:
             return [found.text for found in await asyncio.gather(*(client.get(URL) for _ in range(20)))]
 
-    assert asyncio.run(run()) == ["met"] * 20
+    assert run_loop(run()) == ["met"] * 20
 
 
-def test_a_cancelled_await_ends_its_request(fake: FakeDaemon) -> None:
+def test_a_cancelled_await_ends_its_request(run_loop: RunLoop, fake: FakeDaemon) -> None:
     begun, go = threading.Event(), threading.Event()
 
     def slow(_: Request) -> Reply:
@@ -244,7 +245,7 @@ def test_a_cancelled_await_ends_its_request(fake: FakeDaemon) -> None:
             await asyncio.to_thread(ends, fake)
             go.set()
 
-    asyncio.run(run())
+    run_loop(run())
 
 
 def ends(fake: FakeDaemon) -> None:

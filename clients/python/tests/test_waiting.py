@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from both_clients import Asynchronous, Blocking, Connect, Start, result
+from both_clients import BOTH, Asynchronous, Blocking, Connect, Start, result
+from loops import LOOPS, running_on
 
 import carpool
 from carpool import _waiting
@@ -106,7 +107,7 @@ def test_a_daemon_that_never_ends_refuses_in_the_end(start: Start, connect: Conn
         connect(daemon.path).run("call", "request.perform", timeout_ms=100)
 
 
-@pytest.mark.parametrize("kind", [Blocking, Asynchronous])
+@pytest.mark.parametrize("kind", BOTH)
 def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(
     tmp_path: Path, kind: type[Blocking | Asynchronous]
 ) -> None:
@@ -133,7 +134,7 @@ def test_a_call_that_was_not_read_is_made_again_and_one_that_was_read_is_not(
     assert len(read) == 1
 
 
-@pytest.mark.parametrize("kind", [Blocking, Asynchronous])
+@pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("size", [MAX_ATOMIC_BYTES, MAX_ATOMIC_BYTES + 1])
 def test_only_a_call_that_is_read_at_once_is_known_to_be_unread(
     tmp_path: Path, kind: type[Blocking | Asynchronous], size: int
@@ -197,13 +198,14 @@ def test_serving_a_silent_daemon_ends(start: Start, connect: Connect, monkeypatc
         client.run("serve")
 
 
-def test_an_asyncio_client_goes_from_one_event_loop_to_the_next(start: Start) -> None:
+@pytest.mark.parametrize("name", LOOPS)
+def test_an_asyncio_client_goes_from_one_event_loop_to_the_next(start: Start, name: str) -> None:
     daemon = start(result("pong"))
     client = carpool.AsyncClient(daemon.path)
 
     async def elsewhere() -> None:
         await client.call("daemon.ping")
-        other = asyncio.new_event_loop()
+        other = LOOPS[name]()
         try:
             with pytest.raises(RuntimeError, match="another event loop"):
                 await asyncio.to_thread(other.run_until_complete, client.call("daemon.ping"))
@@ -215,7 +217,7 @@ def test_an_asyncio_client_goes_from_one_event_loop_to_the_next(start: Start) ->
         await client.aclose()
         return answer
 
-    loop = asyncio.new_event_loop()
+    loop = LOOPS[name]()
     loop.run_until_complete(elsewhere())
     loop.run_until_complete(client.aclose())
     loop.run_until_complete(client.call("daemon.ping"))
@@ -225,4 +227,4 @@ def test_an_asyncio_client_goes_from_one_event_loop_to_the_next(start: Start) ->
     link.transport.close()
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-    assert asyncio.run(ping()) == "pong"
+    assert running_on(name)(ping()) == "pong"

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from both_clients import Start, result
+from loops import RunLoop
 
 import carpool
 from carpool._link_async import within
 
 
-def test_the_limit_ends_what_takes_too_long() -> None:
+def test_the_limit_ends_what_takes_too_long(run_loop: RunLoop) -> None:
     async def main() -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -25,30 +26,30 @@ def test_the_limit_ends_what_takes_too_long() -> None:
         # It is not cancelled later either.
         await asyncio.sleep(0)
 
-    asyncio.run(main())
+    run_loop(main())
 
 
 @pytest.mark.parametrize("seconds", [None, 10, 0])
-def test_a_value_is_returned_from_the_same_task(seconds: float | None) -> None:
+def test_a_value_is_returned_from_the_same_task(run_loop: RunLoop, seconds: float | None) -> None:
     async def answer() -> asyncio.Task[Any] | None:
         return asyncio.current_task()
 
     async def main() -> None:
         assert await within(answer(), seconds) is asyncio.current_task()
 
-    asyncio.run(main())
+    run_loop(main())
 
 
-def test_an_exception_is_raised() -> None:
+def test_an_exception_is_raised(run_loop: RunLoop) -> None:
     async def fail() -> None:
         raise LookupError("none")
 
     with pytest.raises(LookupError):
-        asyncio.run(within(fail(), 10))
+        run_loop(within(fail(), 10))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 does not count who has cancelled a task")
-def test_who_cancels_when_the_limit_ends_is_not_ignored() -> None:
+def test_who_cancels_when_the_limit_ends_is_not_ignored(run_loop: RunLoop) -> None:
     async def main() -> None:
         async def wait() -> None:
             waiting = asyncio.current_task()
@@ -63,10 +64,12 @@ def test_who_cancels_when_the_limit_ends_is_not_ignored() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    asyncio.run(main())
+    run_loop(main())
 
 
-def test_a_reader_is_cancelled_although_its_notification_arrives_in_the_same_turn(start: Start) -> None:
+def test_a_reader_is_cancelled_although_its_notification_arrives_in_the_same_turn(
+    run_loop: RunLoop, start: Start
+) -> None:
     async def main(path: Path) -> None:
         async with carpool.AsyncClient(path) as client:
             await client.call("daemon.ping")
@@ -81,4 +84,4 @@ def test_a_reader_is_cancelled_although_its_notification_arrives_in_the_same_tur
             await asyncio.wait({reading}, timeout=10)
             assert reading.cancelled()
 
-    asyncio.run(main(start(result({})).path))
+    run_loop(main(start(result({})).path))

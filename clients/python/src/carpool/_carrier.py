@@ -12,7 +12,7 @@ from ._adapters import MAX_LINE_BYTES
 from ._channel import Channel
 from ._exceptions import ConnectionLostError
 from ._feed import Feed
-from ._link import Link
+from ._link import Begun, Link
 from ._pipe import Pipe
 from ._rpc import Notification
 
@@ -34,14 +34,13 @@ class Carrier(Channel):
 
         Raises RPCError, or ConnectionLostError if the connection of the call has ended.
         """
-        link = self._begun_on()
-        begun, link.begun = link.begun, None
-        assert begun is not None  # noqa: S101, for the type checker
+        link, begun = self._begun_on()
+        link.begun = None
         return self._answer(link, begun, until_notified=until_notified)
 
     def settle(self) -> None:
         """Take the answer of a call whose result is not needed; raises CarpoolError if it does not come soon."""
-        link = self._begun_on()
+        link, _ = self._begun_on()
         with self._in_step(link, " after a response"):
             while link.begun is not None and link.begun.id not in link.answers:
                 if not self._advance(link, _waiting.SETTLE_SECONDS):
@@ -90,15 +89,15 @@ class Carrier(Channel):
         """Let the daemon send long heads on a new connection."""
         link.send(link.rpc.send_notification("client.hello", {"max_line_bytes": MAX_LINE_BYTES}))
 
-    def _begun_on(self) -> Link:
+    def _begun_on(self) -> tuple[Link, Begun]:
         link = self.link
-        if link is None or link.begun is None:
+        if link is None or (begun := link.begun) is None:
             raise ConnectionLostError("the connection of the call has ended")
-        return link
+        return link, begun
 
     def _wait(self, descriptor: int, events: int, seconds: float, *, pings: bool = True) -> None:
         """Wait for a descriptor, or for a message, which is read. Asks a silent daemon whether it runs."""
-        link = self._begun_on()
+        link, _ = self._begun_on()
         waiting = select.poll()
         waiting.register(descriptor, events)
         waiting.register(link.socket, select.POLLIN)

@@ -34,9 +34,10 @@ class AsyncCarrier(AsyncChannel):
 
         Raises RPCError, or ConnectionLostError if the connection of the call has ended.
         """
-        link = self._begun_on()
-        begun, link.begun = link.begun, None
-        assert begun is not None  # noqa: S101, for the type checker
+        link = self.link
+        if link is None or (begun := link.begun) is None:
+            raise ConnectionLostError("the connection of the call has ended")
+        link.begun = None
         return await link.answer(begun, until_notified=until_notified)
 
     async def settle(self) -> None:
@@ -112,12 +113,6 @@ class AsyncCarrier(AsyncChannel):
         finally:
             unwatch()
             timer.cancel()
-
-    def _begun_on(self) -> Link:
-        link = self.link
-        if link is None or link.begun is None:
-            raise ConnectionLostError("the connection of the call has ended")
-        return link
 
 
 def _settle(future: asyncio.Future[bool], value: bool) -> None:

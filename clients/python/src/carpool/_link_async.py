@@ -9,7 +9,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from . import _waiting
 from ._exceptions import CarpoolError, ConnectionLostError, rpc_error
@@ -99,8 +99,8 @@ class Link(asyncio.Protocol):
         self._pinged: float | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
-        self.transport = transport
+        # That of uvloop has the same methods, and another base class.
+        self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._is_heard = True

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 try:
     import anyio
@@ -91,14 +91,15 @@ class CarpoolTransport(httpx.BaseTransport):
         _close(self._idle)
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        for attempt in range(self._retries + 1):
+        attempt = 0
+        while True:
             try:
                 return self._attempt(request)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                if attempt == self._retries or not may_retry(error):
+                if attempt >= self._retries or not may_retry(error):
                     raise
-                time.sleep(pause_before(attempt))
-        raise AssertionError  # a request has at least one attempt
+            time.sleep(pause_before(attempt))
+            attempt += 1
 
     def _attempt(self, request: httpx.Request) -> httpx.Response:
         params = self._settings.params(request)
@@ -121,8 +122,7 @@ class CarpoolTransport(httpx.BaseTransport):
     @staticmethod
     def _put(exchange: Exchange, request: httpx.Request) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
-        assert isinstance(request.stream, httpx.SyncByteStream)  # noqa: S101, for the type checker
-        for block in request.stream:
+        for block in cast("httpx.SyncByteStream", request.stream):
             with taken_within(seconds, request):
                 if not exchange.put(block, seconds):
                     return
@@ -236,14 +236,15 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
         return self._turns[here]
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        for attempt in range(self._retries + 1):
+        attempt = 0
+        while True:
             try:
                 return await self._attempt(request)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                if attempt == self._retries or not may_retry(error):
+                if attempt >= self._retries or not may_retry(error):
                     raise
-                await anyio.sleep(pause_before(attempt))
-        raise AssertionError  # a request has at least one attempt
+            await anyio.sleep(pause_before(attempt))
+            attempt += 1
 
     async def _attempt(self, request: httpx.Request) -> httpx.Response:
         params = self._settings.params(request)
@@ -265,8 +266,7 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
     @staticmethod
     async def _put(exchange: AsyncExchange, request: httpx.Request) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
-        assert isinstance(request.stream, httpx.AsyncByteStream)  # noqa: S101, for the type checker
-        async with finished(aiter(request.stream)) as blocks:
+        async with finished(aiter(cast("httpx.AsyncByteStream", request.stream))) as blocks:
             async for block in blocks:
                 with taken_within(seconds, request):
                     if not await exchange.put(block, seconds):

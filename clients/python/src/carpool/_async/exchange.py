@@ -90,9 +90,8 @@ class Exchange:
 
     async def put(self, block: bytes, seconds: float | None = None) -> bool:
         """Send a block of the body; return False if the request takes no more. Raises TimeoutError after `seconds`."""
-        assert self._feed is not None  # noqa: S101, for the type checker
         try:
-            await self.channel.write(self._feed, block, seconds)
+            await self.channel.write(self._opened_feed(), block, seconds)
         except (BrokenPipeError, ConnectionResetError):
             # The response came early, or the request has failed; the head says which.
             return False
@@ -100,8 +99,12 @@ class Exchange:
 
     def end(self) -> None:
         """End the body."""
-        assert self._feed is not None  # noqa: S101, for the type checker
-        self._feed.end()
+        self._opened_feed().end()
+
+    def _opened_feed(self) -> Feed:
+        if self._feed is None:
+            raise CarpoolError("the request was sent with its whole body: it takes no more of it")
+        return self._feed
 
     async def head(self) -> dict[str, Any]:
         """Wait for the head of the response and return it; raises RequestError."""

@@ -216,13 +216,15 @@ class Running:
         is_refused = self._attempts[-1].error is not None and hop.reply.error is None
         is_short = 0 < self.inline_bytes >= len(self.content)
         if self.descriptor is not None and not is_refused and not is_short:
-            threading.Thread(target=self._write, name="carpool-fake-body", daemon=True).start()
+            writing = threading.Thread(
+                target=self._write, args=(self.descriptor,), name="carpool-fake-body", daemon=True
+            )
+            self.descriptor = None
+            writing.start()
             return
         self._finish(self._attempts[-1].error, self._placed())
 
-    def _write(self) -> None:
-        descriptor, self.descriptor = self.descriptor, None
-        assert descriptor is not None  # noqa: S101, for the type checker
+    def _write(self, descriptor: int) -> None:
         written = self._fake.write_body(descriptor, self.content)
         error = self._attempts[-1].error
         if error is None and written < len(self.content):
