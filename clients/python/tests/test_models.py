@@ -148,7 +148,9 @@ def test_a_failed_outcome_is_raised_when_asked_for() -> None:
 def test_a_request_that_waits_with_its_headers_is_not_finished() -> None:
     head = {"status": 200, "http_version": "h2", "url": "https://a.example/", "headers": []}
     held = Response({"request": "r_1", "state": "resumed", "finished": False, "held": True, "response": head})
-    assert (held.finished, held.status_code, held.content, held.value, held.error) == (False, 200, b"", None, None)
+    assert (held.finished, held.status_code, held.value, held.error) == (False, 200, None, None)
+    with pytest.raises(carpool.CarpoolError, match="the body of r_1 has not been received yet"):
+        held.content  # noqa: B018
     assert held.raise_for_outcome() is held
     with pytest.raises(carpool.CarpoolError, match="not answered yet"):
         Response({"request": "r_1", "state": "resumed", "finished": False}).headers  # noqa: B018

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from . import _cookies, _framing, _names
 from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
-from ._models import CacheOutcome, Headers, body_content, read_file
+from ._models import CacheOutcome, Headers, body_content
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -35,6 +35,7 @@ class Response:
     """The daemon's record."""
     spooled: bytes | None = None
     """The body, when it was too large for the record."""
+    _keeps_file: bool = field(default=False, kw_only=True, compare=False)
     _encoding: str | None = field(default=None, init=False, compare=False)
 
     def __repr__(self) -> str:
@@ -110,15 +111,41 @@ class Response:
         record = self.record.get("cache")
         return None if record is None else CacheOutcome(record)
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        # The file of a download stays; the daemon's own may be gone when the copy is used.
+        if self.spooled is None and self.path is not None and not self._keeps_file:
+            self.spooled = self.content
+        return self.record, self.spooled, self._keeps_file, self._encoding
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.record, self.spooled, self._keeps_file, self._encoding = state
+
     @property
     def content(self) -> bytes:
-        """The body. Decoded from the record, or read from `path`, at each access."""
+        """The body. Decoded from the record, or read from `path`, at each access.
+
+        Raises CarpoolError for a body that has not been received yet, and for one that cannot be read any more, such as
+        that of a request that was dismissed.
+        """
         if self.spooled is not None:
             return self.spooled
-        content = body_content(self.record.get("body") or {})
-        if content is None and self.path is not None:
-            content = read_file(str(self.path))
-        return content or b""
+        body = self.record.get("body") or {}
+        content = body_content(body)
+        return self._file_content(body) if content is None else content
+
+    def _file_content(self, body: dict[str, Any]) -> bytes:
+        """Return the content of the file of a body; raises CarpoolError if there is none."""
+        if "file" not in body:
+            reason = "was received by another reader" if "fd" in body else "was released, or its retention has ended"
+            raise CarpoolError(f"the body of {self.request_id} {reason if body else 'has not been received yet'}")
+        try:
+            with open(body["file"], "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
+                return file.read()
+        except OSError as error:
+            raise CarpoolError(
+                f"the body of {self.request_id} was in {body['file']}, which cannot be read: {error.strerror}. A file "
+                "of the daemon is removed when its request is dismissed: read `content` before"
+            ) from error
 
     @property
     def encoding(self) -> str:

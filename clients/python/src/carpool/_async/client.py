@@ -112,7 +112,11 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
             response = await self._finish(request, options.get("detail"))
         else:
             record = await self._make("request.perform", method, url, options)
-            response = await self._response(record, is_kept=False)
+            response = await self._loaded(record)
+            if response.spooled is not None:
+                # The daemon deletes the file later anyway: that it is already deleted is not an error.
+                with contextlib.suppress(RPCError):
+                    await self._channel.call("body.release", {"request": response.request_id})
         is_last = operations.is_last_of_retries(response, self._defaults.options(options))
         return response if is_last else response.raise_for_outcome()
 
@@ -202,13 +206,14 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
         Raises TimeoutError if it has not finished after `timeout` seconds.
         """
-        return await self._poll("request.wait", {"request": request, "detail": "short"}, timeout)
+        return await self._kept(await self._poll("request.wait", {"request": request, "detail": "short"}, timeout))
 
     async def response(
         self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
     ) -> Response:
         """Wait like `wait`, and return the full record, with the body serialized again; nothing is sent again."""
-        return await self._poll("request.response", {"request": request, "serialize": serialize}, timeout)
+        params = {"request": request, "serialize": serialize}
+        return await self._kept(await self._poll("request.response", params, timeout))
 
     async def resume(self, request: str) -> bool:
         """Start or resume a request; return whether that changed its state."""
@@ -319,10 +324,11 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
             raise
 
     async def _finish(self, request: str, detail: str | None) -> Response:
-        """Wait for a request and dismiss it."""
+        """Wait for a request, read its body and dismiss it."""
         made_in = _fork.generation()
         try:
-            response = await self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
+            record = await self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
+            response = await self._loaded(record)
         except BaseException:
             self._abandon(request, made_in)
             raise
@@ -341,7 +347,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
                 _log.ended(record)
-                return Response(record)
+                return Response(record, _keeps_file=True)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
         """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
@@ -353,33 +359,30 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         with contextlib.suppress(RPCError):
             await self._channel.call("request.dismiss", {"request": request})
 
-    async def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> Response:
-        """Repeat a long poll until the request has finished. Raises TimeoutError after `seconds`."""
+    async def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> dict[str, Any]:
+        """Repeat a long poll until the request has finished; return its record. Raises TimeoutError."""
         end = operations.deadline(timeout)
         while True:
             poll_ms = operations.poll_ms(end)
-            record = await self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms}))
+            record = dict(await self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms})))
             if record.get("finished") is not False:
                 _log.ended(record)
-                return await self._response(record, is_kept=True)
+                return record
             if operations.poll_ms(end) == 0:
                 raise TimeoutError(f"{params['request']} has not finished in time")
 
-    async def _response(self, record: dict[str, Any], *, is_kept: bool) -> Response:
-        """Return the response of a record, with a body that is not in it; the lease of an unkept file is released."""
+    async def _kept(self, record: dict[str, Any]) -> Response:
+        """Return the response of a request that is kept. A file that can be read is read when the content is used."""
         path = operations.spool_path(record)
-        if path is None or (is_kept and operations.can_read(path)):
-            # A file that is kept, such as a download, is read when the content is used.
+        return Response(record) if path is not None and operations.can_read(path) else await self._loaded(record)
+
+    async def _loaded(self, record: dict[str, Any]) -> Response:
+        """Return the response of a record, with the content of its file."""
+        path = operations.spool_path(record)
+        if path is None:
             return Response(record)
-        request = record["request"]
         body = await self._channel.read_file(path)
-        if body is None:
-            body = await self._read_body(request)
-        if not is_kept:
-            # The daemon deletes the file later anyway: that it is already deleted is not an error.
-            with contextlib.suppress(RPCError):
-                await self._channel.call("body.release", {"request": request})
-        return Response(record, body)
+        return Response(record, await self._read_body(record["request"]) if body is None else body)
 
     async def _read_body(self, request: str) -> bytes:
         body = bytearray()

@@ -7,7 +7,6 @@ import binascii
 import functools
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .._adapters import HEAD_EVENT
@@ -34,6 +33,14 @@ def _missing(name: str) -> records.RefusedError:
 
 
 def _running(fake: FakeDaemon, call: Call) -> Running:
+    request = _stored(fake, call)
+    if request.is_lent:
+        raise _missing(request.name)
+    return request
+
+
+def _stored(fake: FakeDaemon, call: Call) -> Running:
+    """Return a request whose body may be all that is left of it."""
     name = str(call.params.get("request"))
     request = fake.running.get(name)
     if request is None:
@@ -119,7 +126,7 @@ def _perform(fake: FakeDaemon, call: Call) -> Any:
     def answer() -> Any:
         if request.record is None:
             return request.answer(_level(call))
-        if "file" not in request.record["body"] or request.params.get("kind") == "download":
+        if not request.lend():
             fake.forget(request)
         found = request.answer(_level(call))
         if subscription is None:
@@ -203,13 +210,14 @@ def _cancel(fake: FakeDaemon, call: Call) -> Any:
 def _dismiss(fake: FakeDaemon, call: Call) -> Any:
     request = _running(fake, call)
     request.cancel()
+    request.release()
     fake.forget(request)
     return {"changed": True, "state": "dismissed"}
 
 
 def _list(fake: FakeDaemon, call: Call) -> Any:
     state = call.params.get("state")
-    entries = [request.listed() for request in list(fake.running.values())]
+    entries = [request.listed() for request in list(fake.running.values()) if not request.is_lent]
     return {"requests": [entry for entry in entries if state in {None, entry["state"]}], "next": None}
 
 
@@ -233,7 +241,10 @@ def _put(fake: FakeDaemon, call: Call) -> Any:
 
 
 def _read(fake: FakeDaemon, call: Call) -> Any:
-    request = _running(fake, call)
+    request = _stored(fake, call)
+    if request.is_released:
+        message = f"the body of {request.name} is no longer stored"
+        raise records.errors(1106, "body.gone", message, hint="Send the request again.", request=request.name)
     offset = call.params.get("offset", 0)
     piece = request.content[offset : offset + call.params.get("length_bytes", READ_BYTES)]
     return {
@@ -263,11 +274,11 @@ def _next(fake: FakeDaemon, call: Call) -> Any:
 
 
 def _release(fake: FakeDaemon, call: Call) -> Any:
-    request = _running(fake, call)
-    path = ((request.record or {}).get("body") or {}).get("file")
-    if path is not None and request.params.get("kind") != "download":
-        Path(path).unlink(missing_ok=True)
-    return {"changed": path is not None, "state": "released"}
+    request = fake.running.get(str(call.params.get("request")))
+    is_changed = request is not None and request.release()
+    if request is not None and request.is_lent:
+        fake.forget(request)
+    return {"changed": is_changed, "state": "released"}
 
 
 def _create(fake: FakeDaemon, call: Call) -> Any:

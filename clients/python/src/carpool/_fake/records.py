@@ -21,9 +21,9 @@ _RETRYABLE: Final = frozenset(
 )
 
 
-def now() -> str:
-    """Return the time in the format of the daemon."""
-    seconds = time.time()
+def now(later: float = 0) -> str:
+    """Return the time in the format of the daemon; `later` by these seconds."""
+    seconds = time.time() + later
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1_000_000):06}Z"
 
 

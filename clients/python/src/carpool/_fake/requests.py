@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # The maximum number of redirects of a request, as in the daemon.
 MAX_REDIRECTS: Final = 16
+# How long the body of a performed request stays in its file, as in the daemon.
+_LEASE_SECONDS: Final = 600
 _FAILED: Final = "session_task_failed."
 _CANCELLED: Final = ("explicitly_cancelled", "the request was cancelled")
 
@@ -36,6 +38,7 @@ class Running:
         self.params = params
         self.state = "initialized" if params.get("start") == "manual" else "resumed"
         self.is_held = False
+        self.is_lent = False
         self.is_streamed = (params.get("body") or {}).get("stream") is True
         self.descriptor: int | None = None
         self.inline_bytes = 0
@@ -237,18 +240,43 @@ class Running:
         place = self.params.get("destination") or {}
         if self.params.get("kind") == "download" and error is None:
             name = Path(urlsplit(self.params["url"]).path).name or self.name
-            path = place.get("path") or Path(place.get("directory", self._fake.folder), name)
+            path = place.get("path") or (Path(place["directory"], name) if "directory" in place else self._own_file)
             return self._in_file(str(path))
         body = None if kind == "file" else records.inline(self.content)
         if body is not None:
             return body
-        made = self._in_file(os.path.join(self._fake.folder, self.name))  # noqa: PTH118, as above
-        return {"file": made["file"], "expires": records.now(), "size_bytes": made["size_bytes"]}
+        return self._in_file(self._own_file)
 
     def _in_file(self, path: str) -> dict[str, Any]:
         Path(f"{path}.part").write_bytes(self.content)
         Path(f"{path}.part").replace(path)
         return {"file": path, "size_bytes": len(self.content)}
+
+    @property
+    def _own_file(self) -> str:
+        """The file in which the daemon stores the body."""
+        return os.path.join(self._fake.folder, self.name)  # noqa: PTH118, a string for the record
+
+    def release(self) -> bool:
+        """Remove the body from its file, unless that is a destination; return whether that changed anything."""
+        if self.record is None or self.record["body"].get("file") != self._own_file:
+            return False
+        Path(self._own_file).unlink(missing_ok=True)
+        self.record = {**self.record, "body": {"gone": True, "size_bytes": len(self.content)}}
+        return True
+
+    def lend(self) -> bool:
+        """Leave only the body of a performed request, for a time; return False if it is not in a file of the daemon."""
+        if self.record is None or self.record["body"].get("file") != self._own_file:
+            return False
+        self.record["body"]["expires"] = records.now(_LEASE_SECONDS)
+        self.is_lent = True
+        return True
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the body was removed."""
+        return self.record is not None and "gone" in self.record["body"]
 
     def cancel(self) -> bool:
         """End the request; return whether that changed anything."""

@@ -113,7 +113,11 @@ class Client(Observer, Verbs):
             response = self._finish(request, options.get("detail"))
         else:
             record = self._make("request.perform", method, url, options)
-            response = self._response(record, is_kept=False)
+            response = self._loaded(record)
+            if response.spooled is not None:
+                # The daemon deletes the file later anyway: that it is already deleted is not an error.
+                with contextlib.suppress(RPCError):
+                    self._channel.call("body.release", {"request": response.request_id})
         is_last = operations.is_last_of_retries(response, self._defaults.options(options))
         return response if is_last else response.raise_for_outcome()
 
@@ -203,13 +207,14 @@ class Client(Observer, Verbs):
 
         Raises TimeoutError if it has not finished after `timeout` seconds.
         """
-        return self._poll("request.wait", {"request": request, "detail": "short"}, timeout)
+        return self._kept(self._poll("request.wait", {"request": request, "detail": "short"}, timeout))
 
     def response(
         self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
     ) -> Response:
         """Wait like `wait`, and return the full record, with the body serialized again; nothing is sent again."""
-        return self._poll("request.response", {"request": request, "serialize": serialize}, timeout)
+        params = {"request": request, "serialize": serialize}
+        return self._kept(self._poll("request.response", params, timeout))
 
     def resume(self, request: str) -> bool:
         """Start or resume a request; return whether that changed its state."""
@@ -323,10 +328,11 @@ class Client(Observer, Verbs):
             raise
 
     def _finish(self, request: str, detail: str | None) -> Response:
-        """Wait for a request and dismiss it."""
+        """Wait for a request, read its body and dismiss it."""
         made_in = _fork.generation()
         try:
-            response = self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
+            record = self._poll("request.wait", {"request": request, "detail": detail or "short"}, None)
+            response = self._loaded(record)
         except BaseException:
             self._abandon(request, made_in)
             raise
@@ -345,7 +351,7 @@ class Client(Observer, Verbs):
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
                 _log.ended(record)
-                return Response(record)
+                return Response(record, _keeps_file=True)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
         """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
@@ -357,33 +363,30 @@ class Client(Observer, Verbs):
         with contextlib.suppress(RPCError):
             self._channel.call("request.dismiss", {"request": request})
 
-    def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> Response:
-        """Repeat a long poll until the request has finished. Raises TimeoutError after `seconds`."""
+    def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> dict[str, Any]:
+        """Repeat a long poll until the request has finished; return its record. Raises TimeoutError."""
         end = operations.deadline(timeout)
         while True:
             poll_ms = operations.poll_ms(end)
-            record = self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms}))
+            record = dict(self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms})))
             if record.get("finished") is not False:
                 _log.ended(record)
-                return self._response(record, is_kept=True)
+                return record
             if operations.poll_ms(end) == 0:
                 raise TimeoutError(f"{params['request']} has not finished in time")
 
-    def _response(self, record: dict[str, Any], *, is_kept: bool) -> Response:
-        """Return the response of a record, with a body that is not in it; the lease of an unkept file is released."""
+    def _kept(self, record: dict[str, Any]) -> Response:
+        """Return the response of a request that is kept. A file that can be read is read when the content is used."""
         path = operations.spool_path(record)
-        if path is None or (is_kept and operations.can_read(path)):
-            # A file that is kept, such as a download, is read when the content is used.
+        return Response(record) if path is not None and operations.can_read(path) else self._loaded(record)
+
+    def _loaded(self, record: dict[str, Any]) -> Response:
+        """Return the response of a record, with the content of its file."""
+        path = operations.spool_path(record)
+        if path is None:
             return Response(record)
-        request = record["request"]
         body = self._channel.read_file(path)
-        if body is None:
-            body = self._read_body(request)
-        if not is_kept:
-            # The daemon deletes the file later anyway: that it is already deleted is not an error.
-            with contextlib.suppress(RPCError):
-                self._channel.call("body.release", {"request": request})
-        return Response(record, body)
+        return Response(record, self._read_body(record["request"]) if body is None else body)
 
     def _read_body(self, request: str) -> bytes:
         body = bytearray()
