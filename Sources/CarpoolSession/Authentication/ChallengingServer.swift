@@ -14,6 +14,8 @@ enum ChallengingServer {
         }
     }
 
+    /// The other one of the two.
+    var other: ChallengingServer { self == .origin ? .proxy : .origin }
     /// The name of the field with the challenges.
     var challengeField: StaticString { self == .origin ? "www-authenticate" : "proxy-authenticate" }
     /// The name of the field with the next nonce.

@@ -44,8 +44,8 @@ final class RequestAuthentication {
     /// How it has authenticated at one server.
     struct Progress {
         var sent = Sent.nothing
-        /// The answer that the next hop sends, and the server that it is for.
-        var pending: (answer: Answer, server: Origin)?
+        /// What the next hop sends, and the server that it is for.
+        var pending: (sent: Sent, server: Origin)?
         /// The credential that a decider has chosen, and the server that it is for.
         var chosen: (credential: PasswordCredential, server: Origin)?
         /// How often a credential was refused.
@@ -58,8 +58,6 @@ final class RequestAuthentication {
 
     private var origin = Progress()
     private var proxy = Progress()
-    /// The hops that were challenged, which are no redirects.
-    var challengedHops = 0
     /// The schemes that the last server has offered, if the credential can use none of them; otherwise empty.
     var unusedOffers: [String] = []
     /// How often the decider was asked.
@@ -69,6 +67,13 @@ final class RequestAuthentication {
     static let maximumStaleAnswers = 3
     /// The most answers to another realm in a task: a server could go back and forth between two.
     static let maximumOtherRealms = 3
+
+    /// Has the next hop send to a server what this one has sent: the other server asks, and this one has accepted the
+    /// answer or has not seen it.
+    func keepAnswer(at server: ChallengingServer, _ sent: TransportRequest) {
+        guard self[server].sent.answer != nil, let origin = server.origin(for: sent) else { return }
+        self[server].pending = (self[server].sent, origin)
+    }
 
     /// How the task has authenticated at a server.
     subscript(server: ChallengingServer) -> Progress {

@@ -118,7 +118,7 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
         switch action {
         case .apply(let ticket, let credential): apply(credential, ticket)
         case .failAdaptation(let ticket, let error): answer(ticket, .failure(error))
-        case .retry(let ticket): answer(ticket, .retry)
+        case .retry(let ticket): answer(ticket, .retryWithNewCredential)
         case .failRetry(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
         case .refresh(let number, let credential, let ticket): refresh(number, credential, for: ticket)
         }

@@ -71,6 +71,9 @@ public enum RetryResult {
     case retry
     /// Retry after so many milliseconds.
     case retryWithDelay(milliseconds: Int)
+    /// Retry at once, because the server has rejected a credential and there is a new one. Such retries count among the
+    /// requests that servers cause, which have a maximum.
+    case retryWithNewCredential
     /// Do not retry; the next retrier is asked.
     case doNotRetry
     /// Fail the request with `request_retry_failed`, which holds this error and the original one; no other retrier is

@@ -15,6 +15,9 @@ public struct Attempt {
     /// The error of the attempt, if it failed.
     public internal(set) var error: SessionError?
 
+    /// How many of the hops were answered with a redirect.
+    var redirects: Int { hops.count { (300..<400).contains($0.response?.status ?? 0) } }
+
     /// Releases the bodies of the requests, except for a file and for bytes up to a limit. Returns whether the body of
     /// the request was released.
     @discardableResult mutating func releaseBodies(keepingBytes limit: Int) -> Bool {

@@ -57,6 +57,8 @@ struct RequestMachine {
     var isAborted = false
     /// How often the request was sent again.
     var retryCount = 0
+    /// The requests that servers have caused since the call, or since the last retry that was not theirs.
+    var hops = HopBudget()
 
     /// The error of the task, for the event behind the validators.
     var taskError: TransportError?

@@ -23,9 +23,9 @@ extension Session {
         request.authentication?[server].pending = nil
         request.authentication?[server].sent = .nothing
         guard let origin = server.origin(for: hop), mayAuthenticate(at: server, hop) else { return nil }
-        if let pending, pending.server == origin {
-            request.authentication?[server].sent = .answer(pending.answer)
-            return value(of: pending.answer, for: hop)
+        if let pending, pending.server == origin, let answer = pending.sent.answer {
+            request.authentication?[server].sent = pending.sent
+            return value(of: answer, for: hop)
         }
         guard let answer = unaskedAnswer(to: server, at: origin, for: hop, of: request) else { return nil }
         authentication(of: request)[server].sent = .unasked(answer)
@@ -105,8 +105,8 @@ extension Session {
     ) -> Bool {
         guard let answer = candidate.answer() else { return false }
         let authentication = authentication(of: request)
-        authentication[server].pending = (answer, origin)
-        authentication.challengedHops += 1
+        authentication[server].pending = (.answer(answer), origin)
+        authentication.keepAnswer(at: server.other, sent)
         request.redirection = .follow(sent)
         return true
     }

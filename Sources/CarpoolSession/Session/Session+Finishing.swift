@@ -105,16 +105,28 @@ extension Session {
         switch result {
         case .doNotRetry: return .pass(to: index + 1)
         case .doNotRetryWithError(let reason): return .fail(.requestRetryFailed(reason, original: error))
-        case .retry, .retryWithDelay:
+        case .retry, .retryWithDelay, .retryWithNewCredential:
             guard request.canSendBodyAgain else {
                 return .fail(.requestRetryFailed(.bodyCannotBeSentAgain, original: error))
             }
-            do throws(SessionError) { try accountForRetry(of: request) } catch let reason {
+            do throws(SessionError) {
+                try countRetry(result, of: request)
+                try accountForRetry(of: request)
+            } catch let reason {
                 return .fail(.requestRetryFailed(reason, original: error))
             }
             guard case .retryWithDelay(let milliseconds) = result else { return .retry(milliseconds: 0) }
             return .retry(milliseconds: milliseconds)
         }
+    }
+
+    /// Counts a retry that a server causes, with the refresh before it. Any other begins a new budget.
+    private func countRetry(_ result: RetryResult, of request: Request) throws(SessionError) {
+        guard case .retryWithNewCredential = result else {
+            request.machine.hops = HopBudget()
+            return
+        }
+        try countHops(2, of: request)
     }
 
     /// Replaces the errors of failed serializers with the retrier's error.

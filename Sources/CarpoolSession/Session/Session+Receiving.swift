@@ -32,8 +32,7 @@ extension Session {
             acceptedCredential(at: .origin, head, to: sent, for: request)
             acceptedCredential(at: .proxy, head, to: sent, for: request)
         }
-        let redirects = hops - (request.authentication?.challengedHops ?? 0)
-        redirect(after: head, to: sent, hop: redirects, for: request)
+        redirect(after: head, to: sent, hop: request.attempts[attempt].redirects, for: request)
     }
 
     /// Returns whether a challenge in a response is answered by another hop.
@@ -120,7 +119,7 @@ extension Session {
         request.attempts[attempt].hops[hop].metrics = completion.metrics
         didEndSending(of: request)
         if completion.error?.code == .requestBodyStreamExhausted, request.error == nil,
-            renewBody(of: transfer.request, for: request)
+            resendBody(of: transfer.request, for: request)
         {
             return
         }

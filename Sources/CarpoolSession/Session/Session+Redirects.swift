@@ -6,6 +6,11 @@ extension Session {
     /// body is cut off.
     static let discardLimitBytes = 262_144
 
+    /// Counts requests that a server causes.
+    func countHops(_ count: Int = 1, of request: Request) throws(SessionError) {
+        try request.machine.hops.use(count, maximumRedirects: request.parameters.options.redirect.value.maximumHops)
+    }
+
     private func redirectHandler(of request: Request) -> RedirectHandler {
         var handler = request.parameters.options.redirect.value
         // Secrets of the session stay with their origin, whatever the names of their fields are.
@@ -77,6 +82,10 @@ extension Session {
     private func follow(
         _ hop: TransportRequest, after sent: TransportRequest, _ completion: TransferCompletion, for request: Request
     ) -> Bool {
+        do throws(SessionError) { try countHops(of: request) } catch {
+            request.recordError(error)
+            return false
+        }
         var next = hop
         // The timeout of the whole request keeps running; a hop for which no time is left ends at once.
         let spent = completion.metrics.endMicroseconds / 1_000

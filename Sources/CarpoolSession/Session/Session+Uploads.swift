@@ -2,9 +2,6 @@ internal import CarpoolHTTP
 
 // The steps of a request that concern the body that it sends (§2.6).
 extension Session {
-    /// Maximum resends per attempt that need a regenerated body.
-    private static let maximumRenewedHops = 16
-
     /// Creates the body of an upload.
     func createUploadable(for request: Request) {
         guard request.parameters.kind == .upload || request.parameters.uploadable != nil else {
@@ -69,12 +66,20 @@ extension Session {
 
     // MARK: Sending again
 
+    /// Sends a hop again whose connection needs the body from its first byte. Returns `false` if that is not possible.
+    func resendBody(of hop: TransportRequest, for request: Request) -> Bool {
+        guard request.parameters.uploadable?.canRepeat == true else { return false }
+        do throws(SessionError) { try countHops(of: request) } catch {
+            request.recordError(error)
+            return false
+        }
+        return renewBody(of: hop, for: request)
+    }
+
     /// Requests a new body where one that was sent in part is needed again: after a redirect that keeps it, and on a
     /// new connection. Returns `false` if the body cannot be made again.
     func renewBody(of hop: TransportRequest, for request: Request) -> Bool {
-        guard let uploadable = request.parameters.uploadable, uploadable.canRepeat, let attempt = request.attempts.last,
-            attempt.hops.count < Session.maximumRenewedHops
-        else { return false }
+        guard let uploadable = request.parameters.uploadable, uploadable.canRepeat else { return false }
         request.transfer = nil
         let generation = request.machine.nextGeneration()
         uploadable.makeBody(for: request) { [self] result in

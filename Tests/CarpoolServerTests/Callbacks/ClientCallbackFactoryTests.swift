@@ -155,6 +155,7 @@ struct ClientCallbackFactoryTests {
         switch decision {
         case .retry: return "retry"
         case .retryWithDelay(let milliseconds): return "retry \(milliseconds)"
+        case .retryWithNewCredential: return "retry with a new credential"
         case .doNotRetry: return "no"
         case .doNotRetryWithError(let error): return "\(error)"
         case nil: return "-"

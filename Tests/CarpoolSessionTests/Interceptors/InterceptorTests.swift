@@ -160,6 +160,7 @@ struct InterceptorTests {
         switch result {
         case .retry: "retry"
         case .retryWithDelay(let milliseconds): "delay(\(milliseconds))"
+        case .retryWithNewCredential: "retry with a new credential"
         case .doNotRetry: "doNotRetry"
         case .doNotRetryWithError(let error): "error(\(error.name))"
         }
