@@ -10,8 +10,6 @@ extension EasyHandle {
         set(CURLOPT_PROXY, text: proxy.description)
         // Else a variable of the daemon's environment would decide.
         set(CURLOPT_NOPROXY, text: "")
-        // The head of the response is the origin's; that of the proxy decides alone whether there is a tunnel.
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if proxy.tunnelsEverything { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         // Not GSSAPI, whose tickets belong to the daemon's user.
         set(CURLOPT_SOCKS5_AUTH, EasyHandle.basic)

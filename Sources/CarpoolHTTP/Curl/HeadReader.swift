@@ -69,7 +69,8 @@ struct HeadReader {
         return .head(head)
     }
 
-    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    /// Whether a line begins a head.
+    static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
         line.count >= 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T")
             && line[2] == UInt8(ascii: "T") && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
     }

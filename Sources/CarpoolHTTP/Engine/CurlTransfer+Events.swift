@@ -8,6 +8,9 @@ extension CurlTransfer {
     private static let refusal = 0
     /// Decoded bytes that are accepted before the ratio counts.
     private static let decodingGrace: Int64 = 1 << 20
+    /// Maximum number of a proxy's answers to CONNECT: a challenge, three that say that a nonce was too old, and the last
+    /// one. libcurl itself has no maximum.
+    private static let maximumTunnelAnswers = 5
     /// Encoded bytes that libcurl may hold without having counted them: its receive buffer.
     private static let uncounted: Int64 = 16_384
 
@@ -21,6 +24,7 @@ extension CurlTransfer {
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return CurlTransfer.refusal }
+        guard !isConnecting else { return receiveTunnelLine(line) }
         if request.heads?.append(line, isTrailer: headReader.isComplete) == false {
             return refuseHead("the heads of the responses have more than \(RecordedHeads.maximumBytes) bytes")
         }
@@ -41,6 +45,12 @@ extension CurlTransfer {
             return refuseHead("the response's head has more than \(HeadReader.maximumLines) lines")
         }
         return line.count
+    }
+
+    /// Receives a line of a proxy's answer to CONNECT, which libcurl evaluates.
+    private func receiveTunnelLine(_ line: UnsafeRawBufferPointer) -> Int {
+        if HeadReader.isStatusLine(line) { tunnelAnswers += 1 }
+        return tunnelAnswers > CurlTransfer.maximumTunnelAnswers ? CurlTransfer.refusal : line.count
     }
 
     /// Fails because the head is too large. The rest of an HTTP/2 head would be received beside the next request, and
@@ -136,6 +146,10 @@ extension CurlTransfer {
     /// The connection is made and the request is about to be sent. Returns false if it must not be sent.
     func willSend(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> Bool {
         pool?.multi.hasProgressed = true
+        isConnecting = false
+        // libcurl repeats a request by itself after 417: the owner decides about that, and how often.
+        hasStoppedRepeat = headReader.isComplete
+        guard !hasStoppedRepeat else { return false }
         if sendCount == 0 || request.isRepeatable, transport.refusesReuse(of: localPort, for: self) {
             hasRefusedReuse = true
             needsFreshConnection = true
@@ -172,6 +186,7 @@ extension CurlTransfer {
 
     func openSocket(family: Int32, type: Int32, protocol: Int32, isLoopback: Bool) -> Int32 {
         pool?.multi.hasProgressed = true
+        isConnecting = true
         handshakes = 0
         guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
         guard let pool, !failsWithLostAddress,

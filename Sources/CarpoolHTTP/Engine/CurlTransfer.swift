@@ -51,6 +51,12 @@ final class CurlTransfer {
     /// The number of times that the request was about to be sent: more than one if libcurl repeats it on another
     /// connection.
     var sendCount = 0
+    /// Whether a connection is being made for it, so that lines of a head are a proxy's answer to CONNECT.
+    var isConnecting = false
+    /// The answers of proxies to CONNECT.
+    var tunnelAnswers = 0
+    /// Whether libcurl was about to repeat the request after a final response.
+    var hasStoppedRepeat = false
     /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.
     var isRefused = false
     /// Whether the last piece of the body was delayed to have input read first.

@@ -322,7 +322,9 @@ public final class CurlTransport: Transport {
     }
 
     /// Completes a transfer that libcurl has ended, or restarts it on another connection if that is safe.
-    func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
+    func complete(_ transfer: CurlTransfer, _ reported: CURLcode) {
+        // What was stopped is another request; this one has its response.
+        let result = transfer.hasStoppedRepeat ? CURLE_OK : reported
         // Takes precedence over libcurl's result: half of a body without a length would pass for the whole.
         if transfer.failsWithLostAddress, transfer.failure == nil { transfer.failure = transfer.lostAddressError }
         if result == CURLE_SEND_ERROR || transfer.connection?.isAborted == true, transfer.canBeResent {

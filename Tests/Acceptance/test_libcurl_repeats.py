@@ -1,0 +1,57 @@
+"""Requests that libcurl would repeat by itself, without end or without success."""
+
+from __future__ import annotations
+
+import itertools
+
+import carpool
+import pytest
+from harness.wire import Wire
+from origins.scripted import Exchange, GoneError, ScriptedOrigin
+
+
+def test_a_tunnel_whose_proxy_finds_every_nonce_too_old(wire: Wire, origin: ScriptedOrigin) -> None:
+    """libcurl itself would answer without end."""
+    nonces = itertools.count(1)
+
+    def stale(exchange: Exchange) -> None:
+        challenge = f'Digest realm="r", qop="auth", nonce="n{next(nonces)}", stale=true'
+        exchange.reply(407, b"no", [("Proxy-Authenticate", challenge)])
+
+    origin.on("origin.example:443", stale)
+    proxy = {"url": origin.url, "username": "ada", "password": "secret", "schemes": ["digest"]}
+    record = wire.call("request.perform", url="https://origin.example/", proxy={"all": proxy})
+    assert record["outcome"]["error"]["name"] == "session_task_failed.proxy.authentication_required"
+    assert len(origin.requests) == 6
+
+
+def next_head(exchange: Exchange) -> bytes:
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        piece = exchange.take(1)
+        if not piece:
+            raise GoneError
+        head += piece
+    return head
+
+
+@pytest.mark.parametrize("size", [5, 300_000])
+def test_an_expectation_that_is_refused_on_a_connection_that_stays_open(
+    client: carpool.Client, origin: ScriptedOrigin, size: int
+) -> None:
+    heads: list[bytes] = []
+
+    def refuse(exchange: Exchange) -> bool:
+        """417, which says nothing about the connection: the next request may come on it."""
+        head = exchange.request.head
+        while True:
+            heads.append(head)
+            if b"Expect" not in head:
+                exchange.reply(200, str(len(exchange.take(size))).encode())
+                return True
+            exchange.reply(417)
+            head = next_head(exchange)
+
+    url = origin.on_head("/upload", refuse)
+    assert client.put(url, data=b"z" * size, expect_continue=True).text == str(size)
+    assert [b"Expect: 100-continue" in head for head in heads] == [True, False]
