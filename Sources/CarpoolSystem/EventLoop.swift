@@ -173,9 +173,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         var (next, count) = (0, 0)
         while !isStopping {
             if next == count {
-                count = max(0, Int(epoll_wait(epoll, &events, Int32(events.count), waitMilliseconds())))
+                count = max(0, Int(epoll_wait(epoll, &events, Int32(events.count), Clock.limit(waitMilliseconds()))))
                 next = 0
             }
+            Clock.beginTurn()
             now = MonotonicTime.read()
             turns += 1
             processorWait.begin(at: now, afterWaiting: now.microseconds(since: turnEnded))

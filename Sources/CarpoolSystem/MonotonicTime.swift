@@ -9,18 +9,16 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// The clock's reading at this moment (CLOCK_MONOTONIC).
-    public static func read() -> MonotonicTime {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
-    }
+    public static func read() -> MonotonicTime { MonotonicTime(nanoseconds: reading(of: CLOCK_MONOTONIC)) }
 
     /// The uptime of the system, including suspension, in nanoseconds (CLOCK_BOOTTIME): the clock of processes' start
     /// times.
-    public static func uptime() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    public static func uptime() -> UInt64 { reading(of: CLOCK_BOOTTIME) }
+
+    private static func reading(of clock: clockid_t) -> UInt64 {
+        let time = Clock.read(clock)
+        let nanoseconds = UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        return nanoseconds &+ UInt64(bitPattern: Clock.offset(of: clock))
     }
 
     /// Whether the first point is the earlier one.
@@ -42,10 +40,41 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
 /// The wall clock, for times that people read.
 public enum WallClock {
     /// Microseconds since 1970-01-01T00:00:00Z.
-    public static func microseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+    public static func microseconds() -> Int64 { kernelMicroseconds() &+ Clock.offset(of: CLOCK_REALTIME) / 1_000 }
+
+    /// The same by the kernel's clock, which gives files their times: a test can shift ``microseconds()`` alone.
+    public static func kernelMicroseconds() -> Int64 {
+        let time = Clock.read(CLOCK_REALTIME)
         return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1_000
+    }
+}
+
+/// The only place where Swift code reads the kernel's clocks. libcurl, OpenSSL and SQLite read them by themselves.
+enum Clock {
+    /// The reading of a clock of the kernel.
+    fileprivate static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time
+    }
+
+    #if CARPOOL_CLOCK_OFFSETS
+        /// What a test adds to a clock, in nanoseconds.
+        fileprivate static func offset(of clock: clockid_t) -> Int64 { ClockOffsets.nanoseconds(of: clock) }
+        /// A turn of the loop begins: what a test adds may have changed.
+        static func beginTurn() { ClockOffsets.load() }
+        /// How long the loop may sleep that wants to sleep so many milliseconds; -1 is without a limit.
+        static func limit(_ milliseconds: Int32) -> Int32 { ClockOffsets.limit(milliseconds) }
+    #else
+        @inline(__always) fileprivate static func offset(of clock: clockid_t) -> Int64 { 0 }
+        @inline(__always) static func beginTurn() {}
+        @inline(__always) static func limit(_ milliseconds: Int32) -> Int32 { milliseconds }
+    #endif
+
+    /// The processor time of the calling thread, in microseconds.
+    static func threadMicroseconds() -> Int {
+        let time = read(CLOCK_THREAD_CPUTIME_ID)
+        return time.tv_sec &* 1_000_000 &+ time.tv_nsec / 1_000
     }
 }
 

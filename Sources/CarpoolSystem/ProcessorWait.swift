@@ -79,10 +79,8 @@ struct ProcessorWait {
         return withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { buffer in
             let count = pread(fd, buffer.baseAddress, buffer.count, 0)
             guard count > 0 else { return nil }
-            var ran = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran)
             return Reading(
-                time: time, ran: Int(ran.tv_sec) &* 1_000_000 &+ Int(ran.tv_nsec) / 1_000,
+                time: time, ran: Clock.threadMicroseconds(),
                 waited: ProcessorWait.secondNumber(UnsafeRawBufferPointer(rebasing: buffer[..<count])) / 1_000,
                 voluntarySwitches: CLinux_voluntary_switches())
         }

@@ -17,8 +17,9 @@ import pytest
 from carpool import _waiting
 from harness import faults, leaks
 from harness.balance import Balance
+from harness.clocks import Clocks
 from harness.command import Run, runner
-from harness.daemon import CARPOOLD, Daemon
+from harness.daemon import CARPOOLD, IS_CHECKED, Daemon
 from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
@@ -179,6 +180,16 @@ def start_by(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatc
         return start()
 
     return begin
+
+
+@pytest.fixture
+def clocks(tmp_path: Path) -> Clocks:
+    """Clocks that the test steps, for a daemon that is started with their `variables`."""
+    if not IS_CHECKED:
+        pytest.skip(
+            "the clocks of the shipped build cannot be shifted; Tests/run checked runs this with a build that can"
+        )
+    return Clocks(tmp_path / "clocks")
 
 
 @pytest.fixture

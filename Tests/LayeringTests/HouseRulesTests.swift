@@ -46,6 +46,18 @@ struct HouseRulesTests {
         }
     }
 
+    /// A test that shifts the clocks could otherwise not shift all of them. `receive.c` measures the span of a turn.
+    @Test func clocksAreReadInOneFile() throws {
+        let readings = [
+            "clock_gettime", "gettimeofday", "timespec_get", "time(nil", "time(NULL", "ContinuousClock",
+            "SuspendingClock",
+        ]
+        let files = try SourceTree.files(under: "Sources", suffixes: [".swift", ".c"]).filter { file in
+            readings.contains { !file.occurrences(of: $0).isEmpty }
+        }
+        #expect(Set(files.map(\.stem)) == ["MonotonicTime", "receive"])
+    }
+
     /// A file is named after its one main type; `Type+Aspect.swift` extends it.
     @Test func filesAreNamedAfterTheirType() throws {
         for file in try SourceTree.swiftSources() where file.stem != "main" {

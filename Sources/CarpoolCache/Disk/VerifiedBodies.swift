@@ -1,3 +1,4 @@
+internal import CarpoolSystem
 internal import Glibc
 internal import Synchronization
 
@@ -33,11 +34,10 @@ final class VerifiedBodies: Sendable {
     }
 
     private static func isRecent(_ stamp: Stamp) -> Bool {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let seconds = Int(now.tv_sec) - stamp.seconds
+        let now = WallClock.kernelMicroseconds()
+        let seconds = Int(now / 1_000_000) - stamp.seconds
         guard abs(seconds) <= 1 else { return false }
-        let milliseconds = seconds * 1_000 + (Int(now.tv_nsec) - stamp.nanoseconds) / 1_000_000
+        let milliseconds = seconds * 1_000 + (Int(now % 1_000_000) - stamp.nanoseconds / 1_000) / 1_000
         return abs(milliseconds) <= resolutionMilliseconds
     }
 
