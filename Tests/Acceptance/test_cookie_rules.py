@@ -123,8 +123,8 @@ CASES = {
     "max-age that is no number": one("a=b; Max-Age=abc", {WWW: "a=b"}, curl={WWW: ""}),
     "expired": Case([(WWW, ["a=1"]), (WWW, ["a=; Expires=Thu, 01 Jan 1970 00:00:10 GMT"])], {WWW: ""}),
     "max-age before expires": one("a=b; Max-Age=1000; Expires=Thu, 01 Jan 1970 00:00:10 GMT", {WWW: "a=b"}),
-    "a date in the future": one("a=b; Expires=Fri, 31-Dec-2038 23:59:59 GMT", {WWW: "a=b"}),
-    "asctime": one("a=b; Expires=Fri Dec 31 23:59:59 2038", {WWW: "a=b"}),
+    "a date in the future": one("a=b; Expires=Thu, 31-Dec-2099 23:59:59 GMT", {WWW: "a=b"}),
+    "asctime": one("a=b; Expires=Thu Dec 31 23:59:59 2099", {WWW: "a=b"}),
     "a date that is none": one("a=b; Expires=never", {WWW: "a=b"}),
     "a day that is none": one("a=b; Expires=Wed, 31 Feb 2038 00:00:00 GMT", {WWW: "a=b"}),
     "another path is another cookie": Case(

@@ -11,7 +11,7 @@ from functools import partial
 from origins.authority import Certificate
 from origins.scripted import Exchange, Handler, ScriptedOrigin
 
-_EXPIRES = "Expires=Wed, 01 Jan 2031 00:00:00 GMT"
+_EXPIRES = "Expires=Thu, 01 Jan 2099 00:00:00 GMT"
 _TEN = b"0123456789"
 
 
