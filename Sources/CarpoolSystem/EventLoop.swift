@@ -199,11 +199,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func recordTurn(_ wall: Int) {
         guard wall > EventLoop.longTurnMicroseconds else { return gauge.add(wall) }
-        let taken = min(wall, processorWait.taken(since: now, until: turnEnded))
-        gauge.add(wall - taken, waited: taken)
-        guard wall - taken > EventLoop.recordedTurnMicroseconds else { return }
+        let taken = processorWait.taken(since: now, until: turnEnded)
+        gauge.add(wall - taken.waited, waited: taken.waited, slept: taken.slept)
+        guard wall - taken.waited > EventLoop.recordedTurnMicroseconds else { return }
         let processor = max(0, Int(CLinux_processor()))
-        gauge.record(TurnGauge.LongTurn(end: turnEnded, wall: wall, waited: taken, processor: processor))
+        gauge.record(
+            TurnGauge.LongTurn(
+                end: turnEnded, wall: wall, waited: taken.waited, slept: taken.slept, processor: processor))
     }
 
     /// Ends ``run()`` when the present turn is over.

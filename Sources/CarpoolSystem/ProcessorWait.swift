@@ -10,6 +10,10 @@ internal import Glibc
 ///
 /// The kernel's times are read at most once a millisecond. Time between that reading and the turn is never subtracted
 /// from the turn: a turn may seem up to a millisecond too long, but never too short.
+///
+/// What remains of a turn in which the thread waited is time asleep, such as for another thread's lock: it is part of
+/// the turn's length, and measured by name. It may seem up to a millisecond too short. The host's share counts as sleep
+/// in such a turn.
 struct ProcessorWait {
     /// The kernel's accounting of a thread at one time; spans are in microseconds.
     struct Reading {
@@ -30,6 +34,23 @@ struct ProcessorWait {
             guard voluntarySwitches == switches else { return max(0, waited) }
             return max(0, waited, time.microseconds(since: begin) - (ran - former.ran))
         }
+
+        /// The time that the thread was asleep in a turn that ends with this reading.
+        /// - Parameters:
+        ///   - idle: how long it waited for events between the two readings.
+        ///   - switches: how many voluntary switches there were when the turn began.
+        func slept(since former: Reading, idle: Int, switches: Int) -> Int {
+            guard voluntarySwitches != switches else { return 0 }
+            return max(0, time.microseconds(since: former.time) - (ran - former.ran) - (waited - former.waited) - idle)
+        }
+    }
+
+    /// What the thread did in a turn when it did not run, in microseconds.
+    struct Taken {
+        /// The minimum time without its processor.
+        var waited = 0
+        /// The minimum time asleep.
+        var slept = 0
     }
 
     /// `/proc/thread-self/schedstat`, opened once, because a process that is not dumpable (prctl(2)) does not own it
@@ -39,6 +60,8 @@ struct ProcessorWait {
 
     /// The number of voluntary switches at the beginning of the turn.
     private var switches = -1
+    /// How long the thread waited for events since the former reading, in microseconds.
+    private var idle = 0
 
     /// The least time between two readings, in microseconds.
     private static let interval = 1_000
@@ -60,17 +83,22 @@ struct ProcessorWait {
         if now.microseconds(since: former.time) >= ProcessorWait.interval, let reading = reading() {
             former = reading
             switches = reading.voluntarySwitches
-        } else if wait >= ProcessorWait.shortestSleep {
-            switches = CLinux_voluntary_switches()
+            idle = 0
+            return
         }
+        idle &+= wait
+        if wait >= ProcessorWait.shortestSleep { switches = CLinux_voluntary_switches() }
     }
 
-    /// The minimum time that the thread was without its processor in a turn with this beginning and end, in
-    /// microseconds. Time since its end counts as if the thread had waited meanwhile.
-    func taken(since start: MonotonicTime, until end: MonotonicTime) -> Int {
-        guard fd >= 0, let now = reading() else { return 0 }
+    /// What the thread did in a turn with this beginning and end when it did not run. Time since its end counts as if
+    /// the thread had waited meanwhile.
+    func taken(since start: MonotonicTime, until end: MonotonicTime) -> Taken {
+        guard fd >= 0, let now = reading() else { return Taken() }
+        let length = end.microseconds(since: start)
         let taken = now.taken(since: former, turnBegan: start, switches: switches)
-        return max(0, taken - MonotonicTime.read().microseconds(since: end))
+        let waited = min(length, max(0, taken - MonotonicTime.read().microseconds(since: end)))
+        let slept = now.slept(since: former, idle: idle, switches: switches)
+        return Taken(waited: waited, slept: min(length - waited, slept))
     }
 
     private func reading() -> Reading? {

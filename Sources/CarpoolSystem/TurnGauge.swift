@@ -11,6 +11,8 @@ public struct TurnGauge: Sendable {
         public let wall: Int
         /// The part of that time in which the thread had no processor, in microseconds.
         public let waited: Int
+        /// The part of that time in which the thread slept, in microseconds.
+        public let slept: Int
         /// The number of the processor on which it ended.
         public let processor: Int
     }
@@ -22,6 +24,11 @@ public struct TurnGauge: Sendable {
     /// The time that the thread was without a processor in turns that were long enough to be checked, in
     /// microseconds.
     public private(set) var waited = 0
+    /// The time that the thread slept in such turns, for a lock or anything else but events, in microseconds. It is
+    /// part of their length.
+    public private(set) var slept = 0
+    /// The longest time that it slept in one turn, in microseconds.
+    public private(set) var longestSleep = 0
     /// The latest turns that were recorded by ``record(_:)``, at most eight, the oldest first.
     public private(set) var longTurns: [LongTurn] = []
     private var buckets = [Int](repeating: 0, count: TurnGauge.bucketCount)
@@ -38,10 +45,13 @@ public struct TurnGauge: Sendable {
     /// - Parameters:
     ///   - microseconds: its length, without the time in which the thread had no processor.
     ///   - waited: that time.
-    public mutating func add(_ microseconds: Int, waited: Int = 0) {
+    ///   - slept: the part of the length in which it slept.
+    public mutating func add(_ microseconds: Int, waited: Int = 0, slept: Int = 0) {
         let length = min(max(0, microseconds), TurnGauge.largest)
         count += 1
         self.waited &+= waited
+        self.slept &+= slept
+        if slept > longestSleep { longestSleep = slept }
         if length > longest { longest = length }
         buckets[TurnGauge.index(of: length)] += 1
     }

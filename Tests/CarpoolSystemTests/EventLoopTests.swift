@@ -201,6 +201,28 @@ struct EventLoopTests {
         loop.arm(timer, afterMilliseconds: 1)
         loop.run()
         #expect(loop.gauge.longest >= 29_000)
+        // Up to a millisecond before the turn is not measured.
+        #expect(loop.gauge.longestSleep >= 29_000)
+        #expect(loop.gauge.slept >= loop.gauge.longestSleep)
+        #expect(loop.gauge.longTurns.last?.slept == loop.gauge.longestSleep)
+    }
+
+    @Test("Waiting for events is no sleep, nor is work")
+    func notSleeping() throws {
+        let loop = try EventLoop()
+        var turns = 0
+        var again: Timer?
+        again = Timer {
+            spend(microseconds: 3_000)
+            turns += 1
+            if turns == 20 { loop.stop() } else { again.map { loop.arm($0, afterMilliseconds: 2) } }
+        }
+        again.map { loop.arm($0, afterMilliseconds: 2) }
+        loop.run()
+        again = nil
+        #expect(turns == 20)
+        // A host that stops the machine is seen as sleep if the thread has waited for a page meanwhile.
+        #expect(loop.gauge.longestSleep < 2_000)
     }
 
     @Test func otherThreadsWakeTheLoopAndNothingIsLost() throws {

@@ -28,6 +28,21 @@ struct ProcessorWaitTests {
         #expect(now.taken(since: former, turnBegan: former.time, switches: 1) == taken)
     }
 
+    @Test(arguments: [
+        // It ran for 1 ms, waited for a processor for 1 and slept for 3.
+        (1_000, 1_000, 2, 0, 3_000),
+        // Before the turn it waited for events for 0.5 ms of these.
+        (1_000, 1_000, 2, 500, 2_500),
+        // The host took 4 ms; the thread did not wait for anything.
+        (1_000, 0, 1, 0, 0),
+        // The waiting for events was in part for a processor.
+        (1_000, 3_900, 2, 400, 0),
+    ]) func whatATurnSlept(_ ran: Int, _ waited: Int, _ switches: Int, _ idle: Int, _ slept: Int) {
+        let former = Self.reading(5_000, ran: 0)
+        let now = Self.reading(10_000, ran: ran, waited: waited, switches: switches)
+        #expect(now.slept(since: former, idle: idle, switches: 1) == slept)
+    }
+
     @Test func whatWasTakenBeforeTheTurnIsNotSubtracted() {
         let former = Self.reading(5_000, ran: 0)
         let start = MonotonicTime(nanoseconds: 5_800_000)
@@ -51,21 +66,23 @@ struct ProcessorWaitTests {
         wait.begin(at: start, afterWaiting: 0)
         while Self.ran() - former < 5_000 {}
         let end = MonotonicTime.read()
-        let length = end.microseconds(since: start) - wait.taken(since: start, until: end)
+        let length = end.microseconds(since: start) - wait.taken(since: start, until: end).waited
         #expect(length <= Self.ran() - former)
         #expect(length > 0)
     }
 
-    @Test(arguments: [0, 1_000_000]) func b2ATurnThatBlocksIsAsLongAsItBlocks(_ idle: Int) {
+    @Test(arguments: [0, 100]) func b2ATurnThatBlocksIsAsLongAsItBlocks(_ idle: Int) {
         var wait = ProcessorWait()
         defer { wait.close() }
         // It slept for events before the turn, which does not count as the turn's.
-        if idle > 0 { usleep(100) }
+        if idle > 0 { usleep(UInt32(idle)) }
         let start = MonotonicTime.read()
         wait.begin(at: start, afterWaiting: idle)
         usleep(20_000)
         let end = MonotonicTime.read()
+        let taken = wait.taken(since: start, until: end)
         // What it waited for a processor when its time was over is another's.
-        #expect(end.microseconds(since: start) - wait.taken(since: start, until: end) >= 20_000)
+        #expect(end.microseconds(since: start) - taken.waited >= 20_000)
+        #expect((19_000...(end.microseconds(since: start) - taken.waited)).contains(taken.slept))
     }
 }

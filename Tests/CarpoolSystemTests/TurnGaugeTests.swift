@@ -35,11 +35,21 @@ struct TurnGaugeTests {
         #expect(gauge.count(above: 15) == 3)
     }
 
+    @Test("Sleep is part of a turn, and counted by name")
+    func sleep() {
+        var gauge = TurnGauge()
+        for slept in [0, 3_000, 5_000, 1_000] { gauge.add(6_000, waited: 500, slept: slept) }
+        #expect(gauge.longest == 6_000)
+        #expect(gauge.waited == 2_000)
+        #expect(gauge.slept == 9_000)
+        #expect(gauge.longestSleep == 5_000)
+    }
+
     @Test("The latest eight long turns are kept")
     func longTurns() {
         var gauge = TurnGauge()
         let turns = (1...9).map {
-            TurnGauge.LongTurn(end: MonotonicTime(nanoseconds: $0), wall: 30_000, waited: 1_000, processor: 0)
+            TurnGauge.LongTurn(end: MonotonicTime(nanoseconds: $0), wall: 30_000, waited: 1_000, slept: 0, processor: 0)
         }
         for turn in turns { gauge.record(turn) }
         #expect(gauge.longTurns == Array(turns.dropFirst()))

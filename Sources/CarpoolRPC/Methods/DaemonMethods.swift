@@ -109,7 +109,7 @@ enum DaemonMethods {
                     "journal_events":0,"journal_bytes":0},\
                     "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
                     "loop":{"turns":512,"measured_turns":512,"longest_turn_us":830,"p50_turn_us":47,"p99_turn_us":319,"p999_turn_us":830,\
-                    "waited_us":0,"histogram":[[63,420],[511,91],[1023,1]],"long_turns":[]},"log":{"dropped_lines":0},\
+                    "waited_us":0,"slept_us":0,"longest_sleep_us":0,"histogram":[[63,420],[511,91],[1023,1]],"long_turns":[]},"log":{"dropped_lines":0},\
                     "worker":{"threads":1,"running":0,"stalled":0,"waiting":0,"most_waiting":1,"jobs":12,"refused":0,\
                     "longest_us":140},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}
@@ -130,6 +130,13 @@ enum DaemonMethods {
             not part of their length.
             """),
         .required(
+            "slept_us", .count,
+            """
+            The time asleep in turns of over 2 ms, such as for a lock or a disk: time in which the thread waited for something \
+            other than events and a processor. It is part of their length, and up to a millisecond a turn too short.
+            """),
+        .required("longest_sleep_us", .count, "The longest time asleep in one turn."),
+        .required(
             "histogram", .array(of: .array(of: .count, count: 2...2)),
             "Pairs of an upper bound in microseconds and the number of turns up to it, above the bound before it."),
         .required(
@@ -144,6 +151,7 @@ enum DaemonMethods {
         .required("end_us", .count, "The end of the turn, in microseconds of the machine's monotonic clock."),
         .required("wall_us", .count, "The time from its beginning to its end, in microseconds."),
         .required("waited_us", .count, "The part of `wall_us` without a processor, which is not part of its length."),
+        .required("slept_us", .count, "The part of `wall_us` in which the thread slept, which is part of its length."),
         .required("processor", .count, "The number of the processor on which it ended."),
     ])
 

@@ -134,6 +134,8 @@ struct DaemonHandlers {
         writer.member("p99_turn_us", gauge.percentile(perMille: 990))
         writer.member("p999_turn_us", gauge.percentile(perMille: 999))
         writer.member("waited_us", gauge.waited)
+        writer.member("slept_us", gauge.slept)
+        writer.member("longest_sleep_us", gauge.longestSleep)
         writer.key("histogram")
         writer.beginArray()
         for octave in gauge.octaves {
@@ -150,6 +152,7 @@ struct DaemonHandlers {
             writer.member("end_us", Int(clamping: turn.end.nanoseconds / 1_000))
             writer.member("wall_us", turn.wall)
             writer.member("waited_us", turn.waited)
+            writer.member("slept_us", turn.slept)
             writer.member("processor", turn.processor)
             writer.endObject()
         }
