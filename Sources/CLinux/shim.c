@@ -371,6 +371,14 @@ int CLinux_start_thread(const char *name, void (*body)(void *context), void *con
     return error;
 }
 
+int CLinux_wait_for_semaphore(sem_t *semaphore, uint64_t nanoseconds) {
+    struct timespec end = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
+    int result;
+    do result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
 int CLinux_return_large_memory(int bytes) {
     int maps = mallopt(M_MMAP_THRESHOLD, bytes), trims = mallopt(M_TRIM_THRESHOLD, bytes);
     return maps == 1 && trims == 1;

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// Receives the readiness of a descriptor.
 public protocol ReadinessHandler: AnyObject {
@@ -17,18 +16,12 @@ public protocol TurnObserver: AnyObject {
 /// One epoll set, its timers and its inbox. Everything that its users own is touched inside ``run()`` only, by one
 /// thread.
 ///
-/// `@unchecked Sendable` because the inbox, behind its lock, and the immutable fields are all that other threads reach;
-/// every other member asserts, in debug builds, that it is called on the loop's own thread.
+/// `@unchecked Sendable` because the inbox, a list without a lock, and the immutable fields are all that other threads
+/// reach; every other member asserts, in debug builds, that it is called on the loop's own thread.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    private struct Inbox: ~Copyable {
-        var jobs: [UnownedJob] = []
-        var blocks: [@Sendable () -> Void] = []
-        var isSignalled = false
-    }
-
     private let epoll: Int32
     private let wake: Int32
-    private let inbox = Mutex(Inbox())
+    private let inbox = PostList()
     private let owner = pthread_self()
     private let wakeHandler = WakeHandler()
 
@@ -37,8 +30,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var observers: [any TurnObserver] = []
     private var spareObservers: [any TurnObserver] = []
     private var lastObserver: (any TurnObserver)?
-    private var localJobs: [UnownedJob] = []
-    private var localBlocks: [@Sendable () -> Void] = []
+    private var posts = PostQueue()
     private var slicedWork = WorkQueue()
     private var processorWait = ProcessorWait()
     private var turnEnded = MonotonicTime.read()
@@ -215,7 +207,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func waitMilliseconds() -> Int32 {
-        guard localJobs.isEmpty, localBlocks.isEmpty, slicedWork.isEmpty, observers.isEmpty, lastObserver == nil else {
+        guard posts.isEmpty, slicedWork.isEmpty, observers.isEmpty, lastObserver == nil else {
             return 0
         }
         guard let next = timers.next else { return -1 }
@@ -309,29 +301,21 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     // MARK: The inbox
 
-    /// Runs a block on the loop, from any thread.
-    public func post(_ block: @escaping @Sendable () -> Void) {
-        let mustWake = inbox.withLock { inbox in
-            inbox.blocks.append(block)
-            defer { inbox.isSignalled = true }
-            return !inbox.isSignalled
-        }
-        if mustWake { signalWake() }
+    /// Runs a block on the loop, from any thread. Blocks of one thread run in the order in which they are posted.
+    public func post(_ block: @escaping @Sendable () -> Void) { post(Unmanaged.passRetained(PostedBlock(block))) }
+
+    /// Delivers a retained post on the loop, from any thread. Never waits: the loop is woken for the first of the posts
+    /// that it has not taken.
+    func post(_ post: Unmanaged<Post>) {
+        guard inbox.add(post) else { return }
+        var one: UInt64 = 1
+        _ = write(wake, &one, 8)
     }
 
     /// Runs a job of a task that is isolated to this loop; from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        if isOnLoop {
-            localJobs.append(job)
-            return
-        }
-        let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(job)
-            defer { inbox.isSignalled = true }
-            return !inbox.isSignalled
-        }
-        if mustWake { signalWake() }
+        let job = Unmanaged<Post>.passRetained(PostedTask(UnownedJob(job)))
+        if isOnLoop { posts.append(job) } else { post(job) }
     }
 
     /// Ends the program unless it is called on the loop.
@@ -346,47 +330,20 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private var isOnLoop: Bool { pthread_equal(owner, pthread_self()) != 0 }
 
-    private func signalWake() {
-        var one: UInt64 = 1
-        _ = write(wake, &one, 8)
-    }
-
     private func runInbox() {
-        takeInbox()
-        guard !localBlocks.isEmpty || !localJobs.isEmpty else { return }
+        posts.takeAll(of: inbox)
+        guard !posts.isEmpty else { return }
+        // What these add waits for the next turn.
         var budget = PhaseBudget()
-        let blocks = localBlocks
-        localBlocks = []
-        for (index, block) in blocks.enumerated() {
-            block()
-            guard budget.isSpent() else { continue }
-            localBlocks.insert(contentsOf: blocks[(index + 1)...], at: 0)
-            break
-        }
-        let jobs = localJobs
-        localJobs.removeAll(keepingCapacity: true)
-        for (index, job) in jobs.enumerated() {
-            execute(job)
-            guard budget.isSpent() else { continue }
-            localJobs.insert(contentsOf: jobs[(index + 1)...], at: 0)
-            break
-        }
-    }
-
-    private func takeInbox() {
-        inbox.withLock { inbox in
-            guard inbox.isSignalled else { return }
-            inbox.isSignalled = false
-            localBlocks += inbox.blocks
-            localJobs = inbox.jobs + localJobs
-            inbox.blocks = []
-            inbox.jobs = []
+        for _ in 0..<posts.count {
+            posts.removeFirst()?.takeRetainedValue().deliver(on: self)
+            if budget.isSpent() { return }
         }
     }
 
     /// Runs a job with the loop as the executor of its actor and as the task's preferred executor. Without the second,
     /// each suspension of a task would resume it on one of Swift's own threads.
-    private func execute(_ job: UnownedJob) {
+    fileprivate func execute(_ job: UnownedJob) {
         job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 }
@@ -397,4 +354,22 @@ private final class WakeHandler: ReadinessHandler {
         var count: UInt64 = 0
         _ = read(fd, &count, 8)
     }
+}
+
+/// A block that another thread has posted.
+private final class PostedBlock: Post, @unchecked Sendable {
+    private let block: @Sendable () -> Void
+
+    init(_ block: @escaping @Sendable () -> Void) { self.block = block }
+
+    override func deliver(on loop: EventLoop) { block() }
+}
+
+/// A job of a task.
+private final class PostedTask: Post, @unchecked Sendable {
+    private let job: UnownedJob
+
+    init(_ job: UnownedJob) { self.job = job }
+
+    override func deliver(on loop: EventLoop) { loop.execute(job) }
 }

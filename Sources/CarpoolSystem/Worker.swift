@@ -8,15 +8,10 @@
 /// Nothing waits for the threads: a job on a file system that never answers blocks its thread, but neither the loop nor
 /// the end of the process.
 public final class Worker {
-    private struct Job {
-        let work: WorkerThreads.Job
-        let complete: () -> Void
-    }
-
     let loop: EventLoop
     private let threads: WorkerThreads
     private var scheduler: JobScheduler
-    private var jobs: [Int: Job] = [:]
+    private var jobs: [Int: WorkerJob] = [:]
     private var lastTicket = 0
     private var counters = WorkerStatistics()
     private var closing = ClosingAccount()
@@ -41,7 +36,7 @@ public final class Worker {
     init(loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int) {
         self.loop = loop
         scheduler = JobScheduler(limits: limits)
-        threads = WorkerThreads(idleMilliseconds: idleMilliseconds)
+        threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds)
         let link = WorkerLink()
         stallTimer = Timer { link.worker?.startNext() }
         threadTimer = Timer { link.worker?.startMissingThreads() }
@@ -136,28 +131,18 @@ public final class Worker {
             throw WorkerError(waiting: scheduler.waiting)
         }
         counters.mostWaiting = max(counters.mostWaiting, scheduler.waiting)
-        let result = WorkerResult<Value>()
-        let (loop, link) = (loop, link)
-        jobs[ticket] = Job(
-            work: {
-                let start = MonotonicTime.read()
-                result.value = work()
-                let microseconds = MonotonicTime.read().microseconds(since: start)
-                loop.post { link.worker?.finish(ticket, microseconds) }
-            },
-            complete: {
-                if let value = result.value { then(value) }
-            })
+        jobs[ticket] = ResultJob(ticket: ticket, link: link, work, then: then)
         startNext()
     }
 
-    private func finish(_ ticket: Int, _ microseconds: Int) {
+    /// A thread has done a job.
+    func finish(_ job: WorkerJob) {
         counters.jobs += 1
-        counters.longestMicroseconds = max(counters.longestMicroseconds, microseconds)
-        scheduler.finish(ticket)
-        let job = jobs.removeValue(forKey: ticket)
+        counters.longestMicroseconds = max(counters.longestMicroseconds, job.microseconds)
+        scheduler.finish(job.ticket)
+        jobs[job.ticket] = nil
         startNext()
-        job?.complete()
+        job.complete()
     }
 
     private func startNext() {
@@ -168,8 +153,8 @@ public final class Worker {
                 before: MonotonicTime(nanoseconds: now.nanoseconds - UInt64(Worker.stallMilliseconds) * 1_000_000))
         }
         while let ticket = scheduler.next(at: now) {
-            guard let work = jobs[ticket]?.work else { continue }
-            if !threads.run(work) { loop.arm(threadTimer, afterMilliseconds: Worker.threadRetryMilliseconds) }
+            guard let job = jobs[ticket] else { continue }
+            if !threads.run(job) { loop.arm(threadTimer, afterMilliseconds: Worker.threadRetryMilliseconds) }
         }
         guard scheduler.waiting > 0, let oldest = scheduler.oldestStart else { return }
         loop.arm(stallTimer, at: oldest.advanced(milliseconds: Worker.stallMilliseconds))
@@ -178,19 +163,4 @@ public final class Worker {
     private func startMissingThreads() {
         if !threads.startMissing() { loop.arm(threadTimer, afterMilliseconds: Worker.threadRetryMilliseconds) }
     }
-}
-
-/// The result of a job, on its way to the loop.
-///
-/// `@unchecked Sendable` because the job's thread writes it before it posts to the inbox, whose lock orders that
-/// before the loop's reading.
-private final class WorkerResult<Value: Sendable>: @unchecked Sendable {
-    var value: Value?
-}
-
-/// A weak reference from a block in the loop's inbox to the worker.
-///
-/// `@unchecked Sendable` because it is carried across threads and opened on the loop only.
-final class WorkerLink: @unchecked Sendable {
-    weak var worker: Worker?
 }

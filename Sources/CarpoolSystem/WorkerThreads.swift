@@ -1,82 +1,73 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
-/// The threads of a ``Worker``: they take jobs from a short list, run them, and end after a while without any. The
-/// list is shared between the threads and the loop, behind its lock; the order of jobs is decided before, on the
-/// loop.
+/// The threads of a ``Worker``: they take jobs from a list, run them, return them to the loop, and end after a while
+/// without any. The order of jobs is decided before, on the loop.
 ///
-/// `@unchecked Sendable` because all mutable state is accessed with the lock held. The lock is pthread's: a thread
-/// waits on it with a condition and a time limit.
+/// The loop never waits for a thread: it adds a job to a list without a lock and increments a semaphore. (A condition
+/// would not do: with glibc before 2.41, signalling one waits until threads that were woken earlier have run.) Each
+/// increment is one job, and only a thread that has decremented the semaphore takes one. The lock of the jobs that
+/// were taken from the list is the threads' own.
+///
+/// `@unchecked Sendable` because the loop alone calls ``run(_:)`` and ``startMissing()`` and uses `started`; everything
+/// else is atomic or locked.
 final class WorkerThreads: @unchecked Sendable {
-    typealias Job = @Sendable () -> Void
-
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let loop: EventLoop
     private let idleMilliseconds: Int
-    private var ready: [Job] = []
-    private var idle = 0
-    private var threads = 0
-    /// Threads that were created and have not taken a job yet.
-    private var starting = 0
+    private let ready = PostList()
+    private let taken = Mutex(PostQueue())
+    private let jobs = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    /// The threads that start or wait for a job, less the jobs that no thread has begun. The loop subtracts one for a job
+    /// and adds one for a thread; a thread adds one after the work of each job. A thread that takes a job changes both numbers.
+    private let spare = Atomic<Int>(0)
+    private let threads = Atomic<Int>(0)
     private var started = 0
 
-    init(idleMilliseconds: Int) {
+    init(loop: EventLoop, idleMilliseconds: Int) {
+        self.loop = loop
         self.idleMilliseconds = idleMilliseconds
-        pthread_mutex_init(lock, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(arrived, &attributes)
-        pthread_condattr_destroy(&attributes)
+        sem_init(jobs, 0, 0)
     }
 
     // Every thread holds a reference, so that none of them can be waiting here any more.
     deinit {
-        pthread_cond_destroy(arrived)
-        pthread_mutex_destroy(lock)
-        arrived.deallocate()
-        lock.deallocate()
+        sem_destroy(jobs)
+        jobs.deallocate()
     }
 
     /// The number of threads.
-    var count: Int { withLock { threads } }
+    var count: Int { threads.load(ordering: .relaxed) }
 
     /// Adds a job. `false` if it needs one more thread and the system has none; the job waits for ``startMissing()``
     /// or for a thread that becomes free.
-    func run(_ job: @escaping Job) -> Bool {
-        withLock {
-            ready.append(job)
-            pthread_cond_signal(arrived)
-        }
+    func run(_ job: Post) -> Bool {
+        spare.subtract(1, ordering: .relaxed)
+        _ = ready.add(Unmanaged.passRetained(job))
+        sem_post(jobs)
         return startMissing()
     }
 
-    /// Starts the threads that the ready jobs need in addition. Returns false if the system refuses one.
+    /// Starts the threads that the waiting jobs need in addition. Returns false if the system refuses one.
     func startMissing() -> Bool {
-        while let name = withLock({ nameOfMissing() }) {
+        while spare.load(ordering: .relaxed) < 0 {
+            spare.add(1, ordering: .relaxed)
+            threads.add(1, ordering: .relaxed)
+            started += 1
             let context = Unmanaged.passRetained(self)
-            let error = CLinux_start_thread(name, WorkerThreads.body, context.toOpaque())
-            if error != 0 {
+            // The kernel keeps 15 bytes of a name.
+            guard CLinux_start_thread("carpool-file-\(started % 100)", WorkerThreads.body, context.toOpaque()) == 0
+            else {
                 context.release()
-                withLock {
-                    threads -= 1
-                    starting -= 1
-                }
+                threads.subtract(1, ordering: .relaxed)
+                spare.subtract(1, ordering: .relaxed)
                 return false
             }
         }
         return true
     }
 
-    /// Reserves one more thread and returns its name; `nil` if the idle threads suffice.
-    private func nameOfMissing() -> String? {
-        guard ready.count > idle + starting else { return nil }
-        threads += 1
-        starting += 1
-        started += 1
-        // The kernel keeps 15 bytes of a name.
-        return "carpool-file-\(started % 100)"
-    }
+    // MARK: The threads
 
     private static let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
         guard let context else { return }
@@ -84,39 +75,44 @@ final class WorkerThreads: @unchecked Sendable {
     }
 
     private func serve() {
-        var isFirst = true
-        while let job = take(isFirst: isFirst) {
-            job()
-            isFirst = false
+        while waitForJob() {
+            guard let job = takeJob() else { continue }
+            job._withUnsafeGuaranteedRef { $0.run() }
+            // Before the loop can add a job because of this one: it does not start another thread then.
+            spare.add(1, ordering: .relaxed)
+            loop.post(job)
         }
     }
 
-    /// The next job; `nil` after a while without any, upon which the thread is no longer counted.
-    private func take(isFirst: Bool) -> Job? {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        if isFirst { starting -= 1 }
-        let deadline = WorkerThreads.time(afterMilliseconds: idleMilliseconds)
-        idle += 1
-        defer { idle -= 1 }
-        while ready.isEmpty {
-            var deadline = deadline
-            if pthread_cond_timedwait(arrived, lock, &deadline) == ETIMEDOUT, ready.isEmpty {
-                threads -= 1
-                return nil
+    /// Waits for a job. `false` after a while without any, upon which the thread is no longer counted.
+    private func waitForJob() -> Bool {
+        while true {
+            let deadline = MonotonicTime.read().advanced(milliseconds: idleMilliseconds)
+            if CLinux_wait_for_semaphore(jobs, deadline.nanoseconds) == 0 { return true }
+            if leaves() { return false }
+        }
+    }
+
+    /// Whether this thread ends: no job counts on it.
+    private func leaves() -> Bool {
+        var spare = spare.load(ordering: .relaxed)
+        while spare > 0 {
+            let (isExchanged, current) = self.spare.weakCompareExchange(
+                expected: spare, desired: spare - 1, ordering: .relaxed)
+            if isExchanged {
+                threads.subtract(1, ordering: .relaxed)
+                return true
             }
+            spare = current
         }
-        return ready.removeFirst()
+        return false
     }
 
-    private static func time(afterMilliseconds milliseconds: Int) -> timespec {
-        let nanoseconds = MonotonicTime.read().advanced(milliseconds: milliseconds).nanoseconds
-        return timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    }
-
-    private func withLock<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        return body()
+    /// Takes the job that belongs to a decrement of the semaphore.
+    private func takeJob() -> Unmanaged<Post>? {
+        taken.withLock { taken in
+            if taken.isEmpty { taken.takeAll(of: ready) }
+            return taken.removeFirst()
+        }
     }
 }

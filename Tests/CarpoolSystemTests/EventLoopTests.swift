@@ -240,6 +240,39 @@ struct EventLoopTests {
         #expect(count.load(ordering: .relaxed) == 4_000)
         #expect(loop.turns > 0)
     }
+
+    @Test func theBlocksOfAThreadRunInOrderAlsoIfTheyTakeMoreThanOneTurn() throws {
+        let loop = try EventLoop()
+        let order = Mutex<[Int]>([])
+        let thread = Thread {
+            for number in 0..<100 {
+                loop.post {
+                    order.withLock { $0.append(number) }
+                    spend(microseconds: 100)
+                    if number == 99 { loop.stop() }
+                }
+            }
+        }
+        loop.run()
+        thread.join()
+        #expect(order.withLock { $0 } == Array(0..<100))
+        #expect(loop.turns > 1)
+    }
+
+    @Test func whatABlockPostsWaitsForTheNextTurn() throws {
+        let loop = try EventLoop()
+        let turns = Mutex<[Int]>([])
+        loop.post {
+            turns.withLock { $0.append(loop.turns) }
+            loop.post {
+                turns.withLock { $0.append(loop.turns) }
+                loop.stop()
+            }
+        }
+        loop.run()
+        let seen = turns.withLock { $0 }
+        #expect(seen.count == 2 && seen[0] < seen[1])
+    }
 }
 
 /// A pipe whose ends close with it.
@@ -255,28 +288,4 @@ private final class Pipe {
     }
 
     func closeWriteEnd() { writeEnd = FileDescriptor(owning: -1) }
-}
-
-/// A thread that can be waited for.
-private struct Thread {
-    private let id: pthread_t
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        var id = pthread_t()
-        let box = Unmanaged.passRetained(Box(body)).toOpaque()
-        pthread_create(
-            &id, nil,
-            { argument in
-                argument.map { Unmanaged<Box>.fromOpaque($0).takeRetainedValue().body() }
-                return nil
-            }, box)
-        self.id = id
-    }
-
-    func join() { pthread_join(id, nil) }
-
-    private final class Box {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
 }

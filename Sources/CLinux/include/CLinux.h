@@ -4,6 +4,7 @@
 // Functions that Swift's Glibc module does not offer; each declaration says why it is needed.
 
 #include <linux/rtnetlink.h> // not part of the Glibc module
+#include <semaphore.h>      // for CLinux_wait_for_semaphore
 #include <stdint.h>
 #include <sys/epoll.h>      // not part of the Glibc module
 #include <sys/sendfile.h>   // not part of the Glibc module
@@ -193,6 +194,10 @@ int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int capa
 // pthread_setname_np needs _GNU_SOURCE. Starts a detached thread with a name of at most 15 bytes and all signals
 // blocked; it runs `body(context)` and ends. 0, or the error number of pthread_create(3).
 int CLinux_start_thread(const char *name, void (*body)(void *context), void *context);
+
+// sem_clockwait needs _GNU_SOURCE. Decrements a semaphore when it is above 0, and waits for that until this time of the
+// monotonic clock; 0, or -1 with errno: ETIMEDOUT.
+int CLinux_wait_for_semaphore(sem_t *semaphore, uint64_t nanoseconds);
 
 // mallopt is not part of the Glibc module. From now on allocations of this size and above are returned to the system
 // as soon as they are freed. 0 if the allocator refuses.
