@@ -2,29 +2,30 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Writes lines to a descriptor on a thread of its own, so that its callers never block: the descriptor may be a pipe
+/// Writes lines to a descriptor on a thread of its own, so that its caller never waits: the descriptor may be a pipe
 /// that is not read, or a file on a disk that stalls. Lines that do not fit the queue are dropped and counted, and a
 /// line reports the number once writing resumes.
 ///
-/// `@unchecked Sendable` because its only members are the queue, which has a lock, and immutable fields.
+/// The queue is a ring of bytes without a lock, which one thread fills and the other one empties.
+///
+/// `@unchecked Sendable` because one thread, the caller's, writes lines and has `hasThread`, and each byte of the ring
+/// belongs to the thread to which the counters assign it.
 public final class LineWriter: @unchecked Sendable {
-    private struct Queue: ~Copyable {
-        var bytes: [UInt8] = []
-        /// Lines dropped since the last note, and since the beginning.
-        var dropped = 0
-        var allDropped = 0
-        var hasThread = false
-        /// Whether the thread has taken lines that it has not written yet.
-        var isWriting = false
-    }
-
-    private let queue = Mutex(Queue())
+    private let ring = UnsafeMutableRawBufferPointer.allocate(byteCount: LineWriter.capacity, alignment: 1)
+    /// Bytes that were queued, that the thread has taken from the ring, and that it has written, since the beginning.
+    private let queued = Atomic<Int>(0)
+    private let taken = Atomic<Int>(0)
+    private let finished = Atomic<Int>(0)
+    /// Lines dropped since the last note, and since the beginning.
+    private let notNoted = Atomic<Int>(0)
+    private let allDropped = Atomic<Int>(0)
+    private var hasThread = false
     private let target: Int32
     private let wake: Int32
     private let done: Int32
     private let note: @Sendable (Int) -> String
 
-    /// Maximum size of the queue: some thousand lines.
+    /// Size of the queue: some thousand lines.
     public static let capacity = 262_144
     /// Lines are written in pieces that a pipe accepts atomically (pipe(7), PIPE_BUF), so that they do not mix with
     /// those of other processes.
@@ -40,30 +41,42 @@ public final class LineWriter: @unchecked Sendable {
         done = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     }
 
-    /// The number of dropped lines.
-    public var dropped: Int { queue.withLock { $0.allDropped } }
+    // Only without a thread, which holds a reference.
+    deinit { ring.deallocate() }
 
-    /// Queues a line, which ends with a line feed.
+    /// The number of dropped lines.
+    public var dropped: Int { allDropped.load(ordering: .relaxed) }
+
+    /// Queues a line, which ends with a line feed. Always called by the same thread.
     public func write(_ line: String) {
+        if !hasThread { hasThread = start() }
+        let begin = queued.load(ordering: .relaxed)
+        let room = LineWriter.capacity - (begin - taken.load(ordering: .acquiring))
         var line = line
-        let mustWake = queue.withLock { queue in
-            if !queue.hasThread { queue.hasThread = start() }
-            guard queue.hasThread, queue.bytes.count + line.utf8.count <= LineWriter.capacity else {
-                queue.dropped += 1
-                queue.allDropped += 1
-                return false
-            }
-            let isFirst = queue.bytes.isEmpty
-            line.withUTF8 { queue.bytes.append(contentsOf: $0) }
-            return isFirst && !queue.isWriting
+        let count = line.utf8.count
+        guard hasThread, count <= room else {
+            notNoted.add(1, ordering: .relaxed)
+            allDropped.add(1, ordering: .relaxed)
+            return
         }
-        if mustWake { LineWriter.signal(wake) }
+        line.withUTF8 { copy(UnsafeRawBufferPointer($0), to: begin) }
+        // The order of these two, and of their counterparts in `take`: one of the threads sees what the other has done.
+        queued.store(begin + count, ordering: .sequentiallyConsistent)
+        if taken.load(ordering: .sequentiallyConsistent) == begin { LineWriter.signal(wake) }
+    }
+
+    /// Copies bytes into the ring.
+    private func copy(_ bytes: UnsafeRawBufferPointer, to position: Int) {
+        let start = position % LineWriter.capacity
+        let first = min(bytes.count, LineWriter.capacity - start)
+        UnsafeMutableRawBufferPointer(rebasing: ring[start...]).copyMemory(from: .init(rebasing: bytes[..<first]))
+        ring.copyMemory(from: .init(rebasing: bytes[first...]))
     }
 
     /// Waits until all lines are written, or until the timeout. For the end of the program.
     public func flush(milliseconds: Int) {
         let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
-        while queue.withLock({ $0.isWriting || !$0.bytes.isEmpty }) {
+        while finished.load(ordering: .acquiring) < queued.load(ordering: .relaxed) {
             guard deadline.waitForInput(done) else { return }
             LineWriter.drain(done)
         }
@@ -97,24 +110,26 @@ public final class LineWriter: @unchecked Sendable {
     private func run() {
         while true {
             LineWriter.drain(wake)
-            while let lines = take() { write(lines) }
+            while let lines = take() {
+                write(lines)
+                finished.store(taken.load(ordering: .relaxed), ordering: .releasing)
+            }
             LineWriter.signal(done)
         }
     }
 
     /// All waiting lines, followed by the note about dropped ones; nil if there are none.
     private func take() -> [UInt8]? {
-        var dropped = 0
-        let lines: [UInt8]? = queue.withLock { queue in
-            queue.isWriting = !queue.bytes.isEmpty
-            guard queue.isWriting else { return nil }
-            dropped = queue.dropped
-            queue.dropped = 0
-            let lines = queue.bytes
-            queue.bytes = []
-            return lines
-        }
-        return lines.map { dropped == 0 ? $0 : $0 + Array(note(dropped).utf8) }
+        let begin = taken.load(ordering: .relaxed)
+        guard queued.load(ordering: .sequentiallyConsistent) > begin else { return nil }
+        // Before the end of the lines is read: the note comes behind all that were queued before the dropped ones.
+        let dropped = notNoted.exchange(0, ordering: .acquiring)
+        let end = queued.load(ordering: .acquiring)
+        let start = begin % LineWriter.capacity
+        let first = min(end - begin, LineWriter.capacity - start)
+        let lines = Array(ring[start..<start + first]) + Array(ring[..<(end - begin - first)])
+        taken.store(end, ordering: .sequentiallyConsistent)
+        return dropped == 0 ? lines : lines + Array(note(dropped).utf8)
     }
 
     private func write(_ lines: [UInt8]) {

@@ -1,5 +1,6 @@
 import CarpoolSystem
 import Glibc
+import Synchronization
 import Testing
 
 struct LineWriterTests {
@@ -22,6 +23,33 @@ struct LineWriterTests {
             return
         }
         #expect(String(decoding: bytes[..<count], as: UTF8.self) == (0..<100).map { "line \($0)\n" }.joined())
+        #expect(writer.dropped == 0)
+    }
+
+    @Test("Lines that cross the end of the queue's memory stay whole", .timeLimit(.minutes(1)))
+    func end() throws {
+        let (input, output) = try makePipe()
+        let writer = LineWriter(output) { "dropped \($0)\n" }
+        let lines = (0..<3_000).map { "\($0) " + String(repeating: "x", count: $0 % 613) + "\n" }
+        let expected = Array(lines.joined().utf8)
+        #expect(expected.count > 3 * LineWriter.capacity)
+        let isRight = Atomic<Bool>(false)
+        let reader = Thread {
+            var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+            while text.count < expected.count {
+                guard case .bytes(let count) = buffer.withUnsafeMutableBytes({ Bytes.read(input, into: $0) }) else {
+                    break
+                }
+                text += buffer[..<count]
+            }
+            isRight.store(text == expected, ordering: .relaxed)
+        }
+        for (number, line) in lines.enumerated() {
+            if number % 100 == 0 { writer.flush(milliseconds: 30_000) }
+            writer.write(line)
+        }
+        reader.join()
+        #expect(isRight.load(ordering: .relaxed))
         #expect(writer.dropped == 0)
     }
 
