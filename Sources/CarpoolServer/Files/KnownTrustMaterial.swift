@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import Synchronization
 
 /// The authorities, revocation lists and pinned certificates of a user that are in use, by their content: the same
-/// content is kept once. Used by threads of the worker.
+/// content is kept once. Used by threads of the worker; the loop looks in it unless one of them does so.
 final class KnownTrustMaterial: Sendable {
     private struct State {
         var stores = WeakTable<TrustStore>()
@@ -22,18 +22,21 @@ final class KnownTrustMaterial: Sendable {
     private let state = Mutex(State())
 
     /// The authorities in use with this digest, or used lately.
-    func store(_ digest: String) -> TrustStore? {
-        state.withLock { state in
-            guard let store = state.stores[digest] else { return nil }
-            keep(store, &state)
-            return store
-        }
+    func store(_ digest: String) -> TrustStore? { state.withLock { store(digest, &$0) } }
+
+    private func store(_ digest: String, _ state: inout State) -> TrustStore? {
+        guard let store = state.stores[digest] else { return nil }
+        keep(store, &state)
+        return store
     }
 
-    /// The authorities of a short text that are in use, or were used lately; `nil` if a thread has to parse them.
+    /// The authorities of a short text that are in use, or were used lately; `nil` if a thread has to parse them, or to
+    /// look for them because another one does so now. Never waits.
     func authorities(_ names: TrustMaterialNames) -> TrustMaterial? {
         guard case .authorities = names.kind, case .text(let text)? = names.sources.first?.content,
-            text.count <= KnownTrustMaterial.maximumShortBytes, let store = TrustStore.known(pem: text, among: store)
+            text.count <= KnownTrustMaterial.maximumShortBytes,
+            let store = TrustStore.known(
+                pem: text, among: { digest in state.withLockIfAvailable { store(digest, &$0) } ?? nil })
         else { return nil }
         return .authorities(TrustedAuthorities(store, path: ""))
     }
