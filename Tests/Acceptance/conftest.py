@@ -23,7 +23,7 @@ from harness.daemon import CARPOOLD, IS_CHECKED, Daemon
 from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
-from harness.process import persistently
+from harness.process import own_name, persistently
 from harness.story import Story
 from harness.wire import Wire
 from loops import LOOPS, RunLoop, running_on
@@ -123,7 +123,7 @@ def origin() -> Iterator[ScriptedOrigin]:
 def namespace() -> Iterator[Namespace]:
     """A network of the test's own."""
     try:
-        made = Namespace(f"carpool-{os.getpid()}")
+        made = Namespace(own_name("carpool"))
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no network namespace may be made here: {error}")
     yield made

@@ -11,7 +11,7 @@ from pathlib import Path
 from origins.scripted import ScriptedOrigin
 
 from harness.daemon import Daemon
-from harness.waiting import eventually, join
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 
 _FIRST = "/first-of-the-balance"
 
@@ -42,6 +42,17 @@ class Holdings:
     requests: int
     clients: int
 
+    def beyond(self, before: Holdings) -> dict[str, object]:
+        """Return what there is more of than before. There may be less: what an earlier test left may end meanwhile."""
+        more = {
+            "files": self.files - before.files,
+            "threads": max(0, self.threads - before.threads),
+            "files of the daemon": self.files_of_the_daemon - before.files_of_the_daemon,
+            "requests": max(0, self.requests - before.requests),
+            "clients": max(0, self.clients - before.clients),
+        }
+        return {name: count for name, count in more.items() if count}
+
 
 class Balance:
     """The holdings at the beginning of a test, to compare with those at its end: the fixture `balance`."""
@@ -68,20 +79,20 @@ class Balance:
         files = self._daemon.descriptors()
         return Holdings(_kinds(_own()), threading.active_count(), _kinds(files), requests, clients)
 
-    def check(self) -> None:
-        """Wait until everything is as before; fails with what is left."""
+    def check(self, seconds: float = PATIENCE_SECONDS) -> None:
+        """Wait until there is no more of anything than before; fails with what is left."""
         eventually(self._daemon.is_idle)
-        now = self._before
+        left: dict[str, object] = {}
 
         def is_as_before() -> bool:
-            nonlocal now
-            now = self._holdings()
-            return now == self._before
+            nonlocal left
+            left = self._holdings().beyond(self._before)
+            return not left
 
         try:
-            eventually(is_as_before)
+            eventually(is_as_before, seconds)
         except AssertionError as error:
-            raise AssertionError(f"now {now}\nbefore {self._before}") from error
+            raise AssertionError(f"left: {left}\nbefore: {self._before}") from error
 
     def close(self) -> None:
         self._asking.close()

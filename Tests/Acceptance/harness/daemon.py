@@ -17,7 +17,7 @@ from typing import Any
 
 import carpool
 
-from harness.process import begin
+from harness.process import await_end, begin
 from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from harness.wire import LINES, Wire
 
@@ -115,7 +115,7 @@ class Daemon:
                 raise AssertionError("carpoold printed nothing")
             self.launch_status = status.readline().decode().strip()
         if self.launch_status != "ready":
-            self.process.wait(PATIENCE_SECONDS)
+            await_end(self.process, PATIENCE_SECONDS)
 
     def enter(self) -> None:
         """Let clients connect from the daemon's own network: it opens no paths for clients of another one."""
@@ -209,7 +209,7 @@ class Daemon:
         """End the daemon as a service manager does, and check what it leaves."""
         self.signal(signal.SIGTERM)
         began = time.monotonic()
-        code = self.process.wait(PATIENCE_SECONDS)
+        code = await_end(self.process, PATIENCE_SECONDS)
         assert code == 0, f"exit code {code}:\n{self.log.read_text()}"
         assert time.monotonic() - began < END_SECONDS, "SIGTERM took too long"
         assert not self.socket.exists()
@@ -226,7 +226,7 @@ class Daemon:
                 raise AssertionError(f"unfinished work: {self.unfinished()}") from error
             except carpool.DaemonUnreachableError:
                 # The test has made it end, and it is about to.
-                assert self.process.wait(PATIENCE_SECONDS) == 0
+                assert await_end(self.process, PATIENCE_SECONDS) == 0
             else:
                 self.terminate()
         finally:
@@ -243,4 +243,4 @@ class Daemon:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(PATIENCE_SECONDS)
+        await_end(self.process, PATIENCE_SECONDS)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -13,15 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.namespace import Namespace
-from harness.process import begin
+from harness.process import begin, own_name
 from harness.waiting import eventually
 
 T = TypeVar("T")
 
 _CLONE_NEWNS = 0x00020000
 _MS_REC, _MS_PRIVATE, _MS_BIND = 0x4000, 0x40000, 0x1000
-
-_numbers = itertools.count(1)
 
 
 class Machine:
@@ -33,7 +29,7 @@ class Machine:
     ADDRESS, PEER = "10.77.0.1", "10.77.0.2"
 
     def __init__(self) -> None:
-        name = f"reach-{os.getpid()}-{next(_numbers)}"
+        name = own_name("reach")
         self.inside = Namespace(name)
         try:
             self.outside = Namespace(f"{name}-b")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
+import secrets
+import select
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,11 +22,22 @@ def begin(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
     return process
 
 
+def await_end(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Wait for the end of a program and return its exit code; `Popen.wait` polls, and sees it up to 50 ms later."""
+    if process.poll() is None:
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            select.select([descriptor], [], [], seconds)
+        finally:
+            os.close(descriptor)
+    return process.wait(0.1)
+
+
 def end(process: subprocess.Popen[bytes], seconds: float) -> None:
     """Send a program SIGTERM, and kill it if it does not end in time."""
     process.terminate()
     try:
-        process.wait(seconds)
+        await_end(process, seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(seconds)
@@ -37,6 +52,17 @@ def persistently(make: Callable[[int], T]) -> T:
         with contextlib.suppress(AssertionError):
             return make(number)
     return make(4)
+
+
+def own_name(kind: str) -> str:
+    """Return a name that nothing else on the machine has, also if the process of an earlier run had the same number."""
+    return f"{kind}{os.getpid()}x{secrets.token_hex(4)}"
+
+
+def remove_shared_memory(name: str) -> None:
+    """Remove the shared memory of a squid of this name: it stays if the program was killed."""
+    for path in Path("/dev/shm").glob(f"{name}-*"):
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ ServerName localhost
 ServerRoot {directory}
 Listen 127.0.0.1:{port}
 PidFile {directory}/apache.pid
+DefaultRuntimeDir {directory}
 ErrorLog {directory}/error.log
 LoadModule mpm_event_module {modules}/mod_mpm_event.so
 LoadModule authn_core_module {modules}/mod_authn_core.so

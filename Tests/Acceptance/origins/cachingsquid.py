@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness.process import begin, end
+from harness.process import begin, end, own_name, remove_shared_memory
 from harness.waiting import PATIENCE_SECONDS
 
 from origins.proxies import await_ports, free_ports, program
@@ -47,9 +47,13 @@ class CachingSquid:
         if root:
             shutil.chown(directory, user, user)
             directory.chmod(0o755)
-        command = [program("squid"), "-N", "-f", str(configuration)]
+        self.name = own_name("caching")
+        command = [program("squid"), "-N", "-n", self.name, "-f", str(configuration)]
         self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         await_ports(self._process, [self.port], directory / "cache.log")
 
     def stop(self) -> None:
-        end(self._process, PATIENCE_SECONDS)
+        try:
+            end(self._process, PATIENCE_SECONDS)
+        finally:
+            remove_shared_memory(self.name)

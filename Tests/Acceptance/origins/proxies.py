@@ -14,7 +14,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.daemon import ROOT
-from harness.process import begin, end
+from harness.process import begin, end, own_name, remove_shared_memory
 from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority, Certificate
@@ -86,7 +86,9 @@ class Squid:
             shutil.chown(directory, user, user)
             directory.chmod(0o755)
         self._log = directory / "access.log"
-        command = [program("squid"), "-N", "-f", str(configuration)]
+        # Its shared memory has this name.
+        self.name = own_name("carpool")
+        command = [program("squid"), "-N", "-n", self.name, "-f", str(configuration)]
         self._process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         await_ports(self._process, [self.plain, self.basic, self.secure], directory / "cache.log")
 
@@ -102,8 +104,15 @@ class Squid:
         eventually(has_all)
         return found
 
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(PATIENCE_SECONDS)
+
     def stop(self) -> None:
-        end(self._process, PATIENCE_SECONDS)
+        try:
+            end(self._process, PATIENCE_SECONDS)
+        finally:
+            remove_shared_memory(self.name)
 
 
 class Socks:

@@ -1,0 +1,65 @@
+"""The tests' own check of what a test leaves behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from harness.balance import Balance
+from harness.daemon import Daemon
+from harness.process import own_name
+from origins.authority import Authority
+from origins.proxies import Squid
+from origins.scripted import ScriptedOrigin
+
+
+def test_what_an_earlier_test_left_may_end(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait, daemon=True)
+    thread.start()
+    pipe = os.pipe()
+    balance = Balance(daemon, origin)
+    end.set()
+    thread.join()
+    for descriptor in pipe:
+        os.close(descriptor)
+    balance.check()
+    balance.close()
+
+
+def test_what_is_left_is_named(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    balance = Balance(daemon, origin)
+    pipe = os.pipe()
+    with daemon.client() as client:
+        client.call("daemon.ping")
+        with pytest.raises(AssertionError, match=r"'pipe': 2.*'clients': 1"):
+            balance.check(0.1)
+    for descriptor in pipe:
+        os.close(descriptor)
+    balance.check()
+    balance.close()
+
+
+def shared_memory(name: str) -> list[str]:
+    return [path.name for path in Path("/dev/shm").glob(f"{name}-*")]
+
+
+def test_each_squid_has_shared_memory_of_its_own(squid: Squid, authority: Authority) -> None:
+    """Beside another one of the tests, and after one that was killed."""
+    with tempfile.TemporaryDirectory(prefix="squid-") as place:
+        Path(place).chmod(0o755)
+        second = Squid(Path(place) / "squid", authority.issue("second-squid", "DNS:localhost"))
+        assert shared_memory(squid.name)
+        assert shared_memory(second.name)
+        second.kill()
+        assert shared_memory(second.name), "it is left by one that is killed"
+        second.stop()
+        assert shared_memory(second.name) == []
+
+
+def test_names_are_used_once() -> None:
+    assert own_name("a") != own_name("a")
+    assert own_name("a").isalnum(), "squid takes no other characters"
