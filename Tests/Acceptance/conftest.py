@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
 from harness.process import own_name, persistently
+from harness.shared import Lender
 from harness.story import Story
 from harness.wire import Wire
 from loops import LOOPS, RunLoop, running_on
@@ -41,6 +42,7 @@ pytest_plugins = ["deadlines"]
 collect_ignore = [] if "JSON_SUITE" in os.environ else ["test_json_suite.py"]
 
 StartDaemon = Callable[..., Daemon]
+HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_sessionstart() -> None:
@@ -50,6 +52,14 @@ def pytest_sessionstart() -> None:
         os.environ.pop(name.upper(), None)
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[HAS_FAILED] = True
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -182,6 +192,14 @@ def start_by(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatc
     return begin
 
 
+@pytest.fixture(scope="module")
+def lender(request: pytest.FixtureRequest) -> Iterator[Lender]:
+    """The daemon that the tests of a module share, with the module's `CONFIG`."""
+    lent = Lender(getattr(request.module, "CONFIG", None))
+    yield lent
+    lent.close()
+
+
 @pytest.fixture
 def clocks(tmp_path: Path) -> Clocks:
     """Clocks that the test steps, for a daemon that is started with their `variables`."""
@@ -193,11 +211,21 @@ def clocks(tmp_path: Path) -> Clocks:
 
 
 @pytest.fixture
-def daemon(start: StartDaemon, request: pytest.FixtureRequest) -> Daemon:
-    """A daemon as it is started by default, or with the `CONFIG` of the test's module."""
-    started = start(config=getattr(request.module, "CONFIG", None))
-    assert started.launch_status == "ready", started.launch_status
-    return started
+def daemon(request: pytest.FixtureRequest) -> Iterator[Daemon]:
+    """A daemon as it is started by default, or with the `CONFIG` of the test's module.
+
+    The tests of a module share it. Those that use `start` or `directory`, or have the mark `own_daemon`, have one of
+    their own, because they configure, kill or measure it.
+    """
+    is_marked = request.node.get_closest_marker("own_daemon") is not None
+    if is_marked or {"start", "directory"} & set(request.fixturenames):
+        started: Daemon = request.getfixturevalue("start")(config=getattr(request.module, "CONFIG", None))
+        assert started.launch_status == "ready", started.launch_status
+        yield started
+    else:
+        lent: Lender = request.getfixturevalue("lender")
+        with lent.lend(lambda: request.node.stash.get(HAS_FAILED, False)) as shared:
+            yield shared
 
 
 @pytest.fixture

@@ -286,6 +286,7 @@ def test_the_curl_line_has_the_options(client: carpool.Client, other: ScriptedOr
 # MARK: What was shared, and why not
 
 
+@pytest.mark.own_daemon
 def test_a_new_connection_says_why(client: carpool.Client, origin: ScriptedOrigin) -> None:
     def reason(**params: Any) -> Any:
         return hop(perform(client, f"{origin.url}/", **params)).get("new_connection")

@@ -23,6 +23,8 @@ from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, GoneError, ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 GIB = 1 << 30
 SIZE = int(os.environ.get("CARPOOL_TEST_BODY_GIB", "2")) * GIB
 """The size of large bodies; 5 GiB take a minute on a busy machine."""

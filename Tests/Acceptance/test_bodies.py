@@ -313,6 +313,7 @@ def test_a_lease_of_a_name_that_was_given_up_stays_while_another_connection_has_
     eventually(lambda: daemon.spooled() == [])
 
 
+@pytest.mark.own_daemon
 def test_a_detached_lease_outlives_its_client(daemon: Daemon, nginx: Nginx, wire: Wire) -> None:
     with daemon.wire() as gone:
         gone.call("client.hello", name="gone")

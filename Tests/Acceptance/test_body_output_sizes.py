@@ -15,6 +15,8 @@ from origins.authority import Authority
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 
+pytestmark = pytest.mark.own_daemon
+
 
 @pytest.fixture
 def large(nginx: Nginx, request: pytest.FixtureRequest) -> Iterator[Path]:

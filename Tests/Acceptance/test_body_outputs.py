@@ -280,6 +280,7 @@ def test_a_reader_that_stops_pauses_its_own_transfer_alone(
     assert wire.answer(1)["result"]["outcome"] == {"ok": True}
 
 
+@pytest.mark.own_daemon
 def test_a_large_body_takes_little_memory(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
     piece, count = bytes(1 << 20), 256
 

@@ -21,6 +21,8 @@ from harness.wire import Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, Handler, ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 CONFIG = CACHING
 
 CROWD = 100

@@ -18,6 +18,8 @@ from harness.wire import RemoteError, Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 CONFIG = CACHING
 
 

@@ -24,6 +24,8 @@ from harness.wire import Wire
 from origins.pages import MAX_AGE, STALE, Page
 from origins.scripted import ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 CONFIG = CACHING
 
 INVALID_PARAMS = -32602

@@ -141,6 +141,7 @@ def test_a_client_that_is_killed_inside_a_callback(daemon: Daemon, wire: Wire, u
         assert reason(wire.result(call)) == "disconnected"
 
 
+@pytest.mark.own_daemon
 def test_perform_ends_with_its_client_and_so_do_its_questions(daemon: Daemon, url: str) -> None:
     with daemon.wire() as wire, daemon.wire() as other:
         hello(other, "c")
@@ -157,6 +158,7 @@ def test_perform_ends_with_its_client_and_so_do_its_questions(daemon: Daemon, ur
 # Whose answer counts
 
 
+@pytest.mark.own_daemon
 def test_answers_that_nobody_waits_for_are_counted_and_change_nothing(daemon: Daemon, url: str) -> None:
     with daemon.wire() as wire, daemon.wire() as foreign:
         call = wire.request("request.perform", url=url, **ASK)
@@ -173,6 +175,7 @@ def test_answers_that_nobody_waits_for_are_counted_and_change_nothing(daemon: Da
         assert stats["ignored"] >= 6
 
 
+@pytest.mark.own_daemon
 def test_a_late_answer_is_ignored(wire: Wire, daemon: Daemon, url: str) -> None:
     call = wire.request("request.perform", url=url, validate=[{"callback": {"name": "c", "deadline_ms": 20}}])
     question = wire.question()

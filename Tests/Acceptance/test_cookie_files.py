@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from conftest import StartDaemon
 from harness.cookies import SECRET, perform, place, sent, setting
 from harness.daemon import Daemon
@@ -60,6 +61,7 @@ def test_an_invalidated_session_leaves_its_cookies_to_the_next_of_its_name(wire:
         wire.call("session.invalidate", session="api")
 
 
+@pytest.mark.own_daemon
 def test_a_file_that_cannot_be_read_refuses_the_session(daemon: Daemon, wire: Wire) -> None:
     folder = next(daemon.directory.rglob("cookies*"))
     (folder / f"{os.getuid()}.api.txt").symlink_to("/etc/passwd")

@@ -106,6 +106,7 @@ def test_nonces_that_end_are_replaced(client: carpool.Client) -> None:
         assert statuses(perform(client, url, credential=CREDENTIAL)) == [401, 200]
 
 
+@pytest.mark.own_daemon
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
 @pytest.mark.parametrize("qop", ["auth", "auth-int"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])

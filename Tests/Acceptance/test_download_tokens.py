@@ -123,6 +123,7 @@ def test_two_cannot_go_on_with_one_file(
 # How long it is kept
 
 
+@pytest.mark.own_daemon
 def test_dismissing_a_failed_download_removes_its_file(
     wire: Wire, url: str, resource: Resource, folder: Path, daemon: Daemon
 ) -> None:

@@ -8,10 +8,13 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from harness.daemon import Daemon
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.nginx import Nginx
+
+pytestmark = pytest.mark.own_daemon
 
 Start = Callable[..., Daemon]
 

@@ -14,6 +14,8 @@ from harness.wire import RemoteError, Wire
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 Start = Callable[..., Daemon]
 Event = dict[str, Any]
 

@@ -132,6 +132,7 @@ def test_a_scope_decides_whose_events_are_heard(daemon: Daemon, nginx: Nginx) ->
         assert everybody.event("request.did_finish")["request"] == ours
 
 
+@pytest.mark.own_daemon
 def test_the_pool_s_events_tell_of_connections(wire: Wire, origin: ScriptedOrigin) -> None:
     wire.call("events.subscribe", types=["pool.*"], scope="all")
     wire.request("request.perform", url=origin.url)

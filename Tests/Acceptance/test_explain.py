@@ -281,6 +281,7 @@ def test_the_connections_that_it_could_share(client: carpool.Client, origin: Scr
     }
 
 
+@pytest.mark.own_daemon
 def test_nothing_is_sent_or_kept(client: carpool.Client, origin: ScriptedOrigin) -> None:
     made = client.call("daemon.stats")["requests"]
     explain(client, origin.url, method="POST", body={"text": "x"}, key="k", tags={"a": "b"}, start="immediate")

@@ -22,6 +22,8 @@ from harness.wire import FRAMINGS, SEQUENCE, Wire, frame
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 MEBIBYTE = 1 << 20
 PING = '{"jsonrpc":"2.0","id":"after","method":"daemon.ping"}'
 

@@ -208,6 +208,7 @@ def test_f13_a_result_beside_a_null_error_is_a_result(wire: Wire, origin: Script
     assert wire.receive()["result"]["outcome"]["error"]["name"] == "callback_failed"
 
 
+@pytest.mark.own_daemon
 def test_b4_a_pending_call_keeps_its_body_and_no_tree_of_it(daemon: Daemon, origin: ScriptedOrigin) -> None:
     def rss() -> int:
         return daemon.memory_kib() * 1024

@@ -139,6 +139,7 @@ def test_a_submitted_request_asks_too(wire: Wire, url: str) -> None:
     assert wire.call("request.wait", request=request)["body"] == {"fd": True, "size_bytes": len(DATA)}
 
 
+@pytest.mark.own_daemon
 def test_a_body_without_a_descriptor_waits_at_the_origin(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
     piece, count = os.urandom(1 << 20), 64
     url = origin.on("/huge", lambda exchange: exchange.reply(200, piece * count))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import StartDaemon
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
+
+pytestmark = pytest.mark.own_daemon
 
 CONNECTIONS = 16
 

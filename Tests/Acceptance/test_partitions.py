@@ -109,6 +109,7 @@ def test_no_tls_session_skips_a_verification(
             assert failure(ask(client, url, trust=default, tls=tls)) == "trust_evaluation_failed"
 
 
+@pytest.mark.own_daemon
 @pytest.mark.parametrize("version", ["1.2", "1.3"])
 def test_tls_sessions_are_resumed_with_equal_settings_alone(
     client: carpool.Client, mutual: MutualNginx, authority: Authority, version: str

@@ -165,6 +165,7 @@ def test_a_wrong_password(
     assert not origin.requests
 
 
+@pytest.mark.own_daemon
 @pytest.mark.parametrize("schemes", [["digest"], ["basic", "digest"]], ids=["digest", "any"])
 @pytest.mark.parametrize("has_tunnel", [False, True])
 def test_digest_at_a_proxy(

@@ -190,6 +190,7 @@ def test_writes_that_wait_are_answered_when_a_later_one_empties_the_buffer(
         other.close()
 
 
+@pytest.mark.own_daemon
 def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
     """Of a client that always has more to send than the peer has read."""
     # Several segments of loopback: into a smaller window the kernel sends only a few times a second.
@@ -226,6 +227,7 @@ def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) 
     assert daemon.memory_kib() - before < 20_000
 
 
+@pytest.mark.own_daemon
 @both
 def test_a_peer_waits_for_a_client_that_does_not_read(daemon: Daemon, wire: Wire, peer: StartPeer, tls: bool) -> None:
     size = 64 << 20
@@ -313,6 +315,7 @@ def test_closing_ends_it_for_the_peer_and_for_who_waits(wire: Wire, peer: StartP
     assert ended == [b""]
 
 
+@pytest.mark.own_daemon
 def test_a_connection_has_so_many_and_no_more(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
     where = peer()
     # Descriptors that the daemon opens once, with the first stream, are open before they are counted.

@@ -177,6 +177,7 @@ def test_se_14_the_request_s_redirect_handler_replaces_the_session_s(
     assert wire.call("request.perform", url=url, session="own", **params)["response"]["status"] == status
 
 
+@pytest.mark.own_daemon
 def test_se_15_a_session_s_events_can_be_had_alone_and_no_monitor_is_there_by_default(
     daemon: Daemon, wire: Wire, origin: ScriptedOrigin
 ) -> None:

@@ -179,6 +179,7 @@ def test_a_spool_that_is_full_fails_the_request_by_name(start: StartDaemon, ngin
     eventually(lambda: daemon.spooled() == [])
 
 
+@pytest.mark.own_daemon
 def test_the_pool_tells_its_connections_and_gives_the_idle_ones_up(
     client: carpool.Client, origin: ScriptedOrigin
 ) -> None:

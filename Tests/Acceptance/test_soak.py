@@ -12,6 +12,8 @@ from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
 
+pytestmark = pytest.mark.own_daemon
+
 REQUESTS = 10_000
 AT_A_TIME = 50
 TICK_SECONDS = 30.0

@@ -21,6 +21,8 @@ from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.scripted import Exchange, ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 CLIENTS, REQUESTS = 10, 100
 """The clients that stay, and the number of requests of each."""
 DOOMED = 4

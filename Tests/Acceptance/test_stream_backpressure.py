@@ -19,6 +19,8 @@ from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.scripted import Exchange, GoneError, ScriptedOrigin
 
+pytestmark = pytest.mark.own_daemon
+
 PIECE = b"0123456789abcdef" * 4_096
 
 

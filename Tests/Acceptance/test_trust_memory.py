@@ -12,6 +12,8 @@ from conftest import StartDaemon
 from harness.daemon import Daemon
 from origins.authority import Authority
 
+pytestmark = pytest.mark.own_daemon
+
 LIMIT = 1_048_576
 
 

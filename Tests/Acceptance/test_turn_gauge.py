@@ -14,6 +14,8 @@ from harness.waiting import eventually
 from harness.wire import Wire
 from harness.witness import stopped_us, witness
 
+pytestmark = pytest.mark.own_daemon
+
 BUSY_MS = 100
 CALLS = 1_000
 

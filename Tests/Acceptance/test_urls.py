@@ -116,6 +116,7 @@ def hosts() -> Iterator[list[str]]:
     yield ["bücher.localhost", "BÜCHER.localhost", "b\u0075\u0308cher.localhost", "%62%C3%BCcher.localhost"]
 
 
+@pytest.mark.own_daemon
 def test_f17_a_host_beyond_ascii_goes_by_its_a_labels(wire: Wire, origin: ScriptedOrigin, hosts: list[str]) -> None:
     ascii_host = "xn--bcher-kva.localhost"
     for host in hosts:
