@@ -15,7 +15,7 @@ from typing import Any
 import carpool
 import pytest
 from carpool import _waiting
-from harness import faults, leaks
+from harness import faults, leaks, passes
 from harness.balance import Balance
 from harness.clocks import Clocks
 from harness.command import Run, runner
@@ -38,7 +38,7 @@ from origins.proxies import Socks, Squid
 from origins.scripted import ScriptedOrigin
 from origins.trustworld import World, make_world
 
-pytest_plugins = ["deadlines"]
+pytest_plugins = ["deadlines", "resuming"]
 collect_ignore = [] if "JSON_SUITE" in os.environ else ["test_json_suite.py"]
 
 StartDaemon = Callable[..., Daemon]
@@ -52,6 +52,10 @@ def pytest_sessionstart() -> None:
         os.environ.pop(name.upper(), None)
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    return True if passes.is_left_out(collection_path) else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,0 +1,23 @@
+"""Which modules of the suite run in which pass: `passes.toml`."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+SUITE = Path(__file__).resolve().parents[1]
+CHOSEN = os.environ.get("CARPOOL_TEST_PASS", "")
+"""`libcurl` for a pass with these modules alone; otherwise all."""
+
+
+def modules(kind: str) -> list[str]:
+    """Return the names of the modules of a kind, without `test_` and `.py`."""
+    kinds = tomllib.loads((SUITE / "passes.toml").read_text())
+    return [name for names in kinds[kind].values() for name in names]
+
+
+def is_left_out(path: Path) -> bool:
+    """Whether the chosen pass runs without this module."""
+    is_module = path.parent == SUITE and path.name.startswith("test_")
+    return bool(CHOSEN) and is_module and path.stem.removeprefix("test_") not in modules(CHOSEN)
