@@ -98,7 +98,6 @@ def test_the_page_has_the_jobs() -> None:
     assert found.keys() >= DIFFERENT | ECHOED
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here to compare with")
 def test_the_line_for_carpool_does_what_the_line_for_curl_does(
     run: Callable[[str, str], tuple[str, list[object]]],
 ) -> None:

@@ -95,6 +95,62 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
     assert "FAIL  blocks" in done.stdout
 
 
+# A small plan: `first` and `second` run side by side, `alone` with none of them, and nothing runs behind `broken`.
+PLAN = """
+set -u
+cd {root}
+root=$PWD; logs={logs}; wanted=({wanted}); declare -A limits=(); memory={memory}
+source Tests/Support/groups.sh
+noted() {{ echo "$1 $2" >>{logs}/events; }}
+runs() {{ noted begins $1; sleep 0.3; noted ends $1; echo '3 passed in 0.1s'; }}
+breaks() {{ noted begins broken; false; }}
+export -f noted runs breaks
+plan build 1 '' runs build
+plan alone 2 build runs alone
+plan first 1 build runs first
+plan second 1 build runs second
+plan broken 1 first breaks
+plan behind 1 broken runs behind
+carry_out 2
+summary
+"""
+
+
+def planned(directory: Path, wanted: str = "", memory: str = "") -> tuple[list[str], str]:
+    """Carry out the plan; returns what began and ended, and the output."""
+    (directory / "events").write_text("")
+    script = PLAN.format(root=ROOT, logs=directory, wanted=wanted, memory=memory)
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_SECONDS * 2, check=False
+    )
+    return (directory / "events").read_text().splitlines(), done.stdout + done.stderr
+
+
+def test_groups_begin_when_those_that_they_need_have_passed(tmp_path: Path) -> None:
+    events, told = planned(tmp_path)
+    assert events[:2] == ["begins build", "ends build"], told
+    # The first that is ready has both processors; the next two share them.
+    assert events[2:4] == ["begins alone", "ends alone"]
+    assert set(events[4:6]) == {"begins first", "begins second"}
+    assert "begins broken" in events[6:]
+    assert "begins behind" not in events
+    assert "behind was not run, because broken has failed" in told
+    assert told.splitlines()[-1] == "12 passed, 1 failed"
+
+
+def test_a_group_that_is_wanted_brings_those_that_it_needs(tmp_path: Path) -> None:
+    events, told = planned(tmp_path, wanted="second")
+    assert events == ["begins build", "ends build", "begins second", "ends second"], told
+
+
+def test_groups_that_have_passed_are_remembered_and_builds_are_not(tmp_path: Path) -> None:
+    memory = str(tmp_path / "memory")
+    planned(tmp_path, memory=memory)
+    events, told = planned(tmp_path, memory=memory)
+    assert sorted(events) == ["begins broken", "begins build", "ends build"], told
+    assert told.splitlines()[-1] == "3 passed, 1 failed"
+
+
 # A `swift` that reports tests as `swift test` does; all have started before the first that blocks.
 SWIFT = """#!/usr/bin/env python3
 import json, re, sys, time

@@ -2,6 +2,8 @@
 #
 # Sourced. Expects `logs` (a directory), `wanted` (names of the groups to run; empty for all) and `limits` (by the beginning of
 # a group's name, after how many seconds it is ended with all that it has started). Groups and steps are exported functions.
+# `most_seconds`, if set, is the limit of the whole run, and `memory` a directory in which groups that have passed are
+# remembered: a later run leaves them out.
 # shellcheck shell=bash disable=SC2154
 
 declare -A group_pids=()
@@ -10,6 +12,13 @@ passed=0
 failed=0
 skipped=0
 notes=()
+memory=${memory:-}
+most_seconds=${most_seconds:-}
+
+# The plan: the groups in the order in which they are considered, and of each its command, the groups that must have passed
+# before, and the processors that it takes.
+plan_order=()
+declare -A plan_commands=() plan_needs=() plan_processors=() plan_state=()
 
 # note TEXT: what the summary must tell.
 note() { notes+=("$1"); }
@@ -29,14 +38,20 @@ limit_of() {
     for prefix in "${!limits[@]}"; do
         [[ $name == "$prefix"* ]] && seconds=${limits[$prefix]}
     done
-    awk -v seconds="$seconds" -v factor="${CARPOOL_TEST_SLOWNESS:-1}" 'BEGIN { printf "%d", seconds * factor }'
+    awk -v seconds="$seconds" -v factor="${CARPOOL_TEST_SLOWNESS:-1}" -v most="${most_seconds:-0}" -v spent="$SECONDS" 'BEGIN {
+        seconds *= factor
+        left = most * factor - spent
+        if (most > 0 && left < seconds) seconds = left > 1 ? left : 1
+        printf "%d", seconds
+    }'
 }
 
-# start NAME COMMAND...: runs the command in the background as a group.
-start() {
+# start NAME COMMAND...: runs the command in the background as a group, if the group is wanted.
+start() { ! is_wanted "$1" || start_group "$@"; }
+
+start_group() {
     local name=$1
     shift
-    is_wanted "$name" || return 0
     echo 0 >"$logs/$name.seconds"
     Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" "$BASH" -c '"$@"' group "$@" \
         >"$logs/$name.log" 2>&1 </dev/null &
@@ -84,8 +99,90 @@ finish() {
     done
 }
 
+# plan NAME PROCESSORS NEEDS COMMAND...: a group for carry_out. NEEDS are names of groups, separated by blanks; with 0
+# processors it is started at once, with all of them it runs alone.
+plan() {
+    local name=$1
+    plan_order+=("$name")
+    plan_processors[$name]=$2
+    plan_needs[$name]=$3
+    shift 3
+    plan_commands[$name]=$(printf '%q ' "$@")
+}
+
+# choose_groups: the groups that are wanted, and those that they need, wait; the others are left out.
+choose_groups() {
+    local place name need
+    for ((place = ${#plan_order[@]} - 1; place >= 0; place--)); do
+        name=${plan_order[place]}
+        is_wanted "$name" && plan_state[$name]=waits
+        # Not builds, which are cheap where nothing has changed.
+        if [[ ${plan_state[$name]:-} == waits && $name != *build && -n $memory && -e $memory/$name ]]; then
+            plan_state[$name]=ok
+            printf '%-5s %-20s passed before\n' ok "$name"
+        fi
+        [[ ${plan_state[$name]:-} == waits ]] || continue
+        for need in ${plan_needs[$name]}; do plan_state[$need]=waits; done
+    done
+}
+
+# is_ready NAME: whether the groups that it needs have passed. It is lost if one has not.
+is_ready() {
+    local need
+    for need in ${plan_needs[$1]}; do
+        case ${plan_state[$need]:-} in
+        ok) ;;
+        FAIL)
+            note "$1 was not run, because $need has failed"
+            plan_state[$1]=FAIL
+            return 1
+            ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+# start_ready PROCESSORS: starts each waiting group that is ready, while there are processors for it.
+start_ready() {
+    local name free=$1
+    for name in "${!group_pids[@]}"; do free=$((free - plan_processors[$name])); done
+    for name in "${plan_order[@]}"; do
+        [[ ${plan_state[$name]:-} == waits ]] || continue
+        is_ready "$name" || continue
+        ((plan_processors[$name] <= free)) || continue
+        ((plan_processors[$name] < $1 || ${#group_pids[@]} == 0)) || continue
+        free=$((free - plan_processors[$name]))
+        plan_state[$name]=runs
+        eval "start_group $name ${plan_commands[$name]}"
+    done
+}
+
+# carry_out PROCESSORS: runs the planned groups, each as soon as those that it needs have passed.
+carry_out() {
+    local name code ended
+    choose_groups
+    start_ready "$1"
+    while ((${#group_pids[@]} > 0)); do
+        code=0
+        wait -n -p ended "${group_pids[@]}" || code=$?
+        for name in "${!group_pids[@]}"; do
+            [[ ${group_pids[$name]} == "$ended" ]] || continue
+            unset "group_pids[$name]"
+            if ((code == 0)); then plan_state[$name]=ok; else plan_state[$name]=FAIL; fi
+            report "$name" "${plan_state[$name]}"
+        done
+        start_ready "$1"
+    done
+    plan_order=()
+    plan_state=()
+}
+
 report() {
     local name=$1 verdict=$2 good bad left
+    if [[ -n $memory && $verdict == ok ]]; then
+        mkdir -p "$memory"
+        touch "$memory/$name"
+    fi
     read -r good bad left < <(count "$logs/$name.log" "$verdict")
     passed=$((passed + good))
     failed=$((failed + bad))
