@@ -1,0 +1,1 @@
+../../Fuzz/FramerTarget.swift
