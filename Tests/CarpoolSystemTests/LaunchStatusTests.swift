@@ -14,9 +14,14 @@ struct LaunchStatusTests {
         #expect(buffer.withUnsafeMutableBytes { Bytes.read(reader.raw, into: $0) } == .endOfFile)
     }
 
-    @Test(arguments: [nil, "", "x", "1", "-4", "99999"])
-    func whatIsNoPipeIsLeftAlone(_ value: String?) {
-        LaunchStatus.take(value).reportReady()
+    @Test func whatIsNoPipeIsLeftAlone() throws {
+        var template = Array("/tmp/carpool-status-XXXXXX".utf8CString)
+        let file = FileDescriptor(owning: mkstemp(&template))
+        unlink(template)
+        for value in [nil, "", "x", "-4", "99999", String(file.raw)] { LaunchStatus.take(value).reportReady() }
+        var info = stat()
+        #expect(fstat(file.raw, &info) == 0, "it is still open")
+        #expect(info.st_size == 0)
     }
 
     @Test func theLimitOfOpenFilesIsTheHardOne() {

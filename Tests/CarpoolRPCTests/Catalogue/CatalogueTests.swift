@@ -1,6 +1,5 @@
 import CarpoolJSON
 import CarpoolRPC
-import Foundation
 import Testing
 
 @Suite struct CatalogueTests {
@@ -133,13 +132,5 @@ import Testing
         if let reference = json["$ref"]?.string { found.insert(reference) }
         json.forEachMember { (_: String, value: JSON) in collectReferences(value, into: &found) }
         json.forEachElement { collectReferences($0, into: &found) }
-    }
-
-    /// Writes the document for `docs/generate` to the path in this variable.
-    @Test func writesTheDocument() throws {
-        guard let path = ProcessInfo.processInfo.environment["CARPOOL_OPENRPC_FILE"] else { return }
-        var writer = JSONWriter()
-        Catalogue.carpool.openRPC(version: "0.1.0", to: &writer)
-        try Data(writer.bytes).write(to: URL(filePath: path))
     }
 }
