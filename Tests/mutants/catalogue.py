@@ -44,6 +44,8 @@ class Mutant:
     is_statement: bool
     breaks: str
     """What goes wrong, in words."""
+    likely: tuple[str, ...]
+    """The suites of Swift tests that are run before the others, because they are likely to find it."""
     acceptance: tuple[str, ...]
     """The files of Tests/Acceptance that judge it if the Swift tests of its module do not find it."""
     survives: str
@@ -87,6 +89,7 @@ def mutant(module: str, entry: Mapping[str, Any]) -> Mutant:
         mutated=mutated,
         is_statement=mutated is None or entry.get("is_statement", False),
         breaks=entry["breaks"],
+        likely=tuple(entry.get("likely", ())),
         acceptance=tuple(f"Tests/Acceptance/test_{name}.py" for name in entry["acceptance"]),
         survives=entry.get("survives", ""),
     )

@@ -18,7 +18,7 @@ from catalogue import PLACE, ROOT, TREE, Mutant
 
 BUILD = PLACE / "build"
 SLOWNESS = os.environ.get("CARPOOL_TEST_SLOWNESS", "2")
-QUIET_SECONDS = 30 * float(SLOWNESS)
+QUIET_SECONDS = 45 * float(SLOWNESS)
 """A run of Swift tests in which no test begins or ends for so long is blocked."""
 BOUNDED = ROOT / "Tests/Support/bounded"
 TRIES = 4
@@ -41,6 +41,17 @@ Select = Callable[[str], Sequence[str]]
 """Returns the arguments that select a test, or leave it out."""
 
 
+_passing: set[str] = set()
+"""Tests that have passed without a mutant."""
+
+
+def passes(run: Run, only: Select, test: str, seconds: float) -> bool:
+    """Whether a test passes without a mutant."""
+    if test not in _passing and not run(only(test), 0, seconds).test:
+        _passing.add(test)
+    return test in _passing
+
+
 def judged(run: Run, mutant: Mutant, selection: Sequence[str], only: Select, without: Select, seconds: float) -> Found:
     """Find the first test that fails with a mutant, fails again alone, and passes without it."""
     end = time.monotonic() + seconds
@@ -49,8 +60,7 @@ def judged(run: Run, mutant: Mutant, selection: Sequence[str], only: Select, wit
         found = run(chosen, mutant.number, end - time.monotonic())
         if not found.test:
             return found
-        again = run(only(found.test), mutant.number, seconds)
-        if again.test and not run(only(found.test), 0, seconds).test:
+        if run(only(found.test), mutant.number, seconds).test and passes(run, only, found.test, seconds):
             return found
         print(f"  {found.test} fails now and then, or without the mutant", flush=True)
         chosen += without(found.test)
@@ -69,16 +79,23 @@ def pattern(test: str) -> str:
 
 
 def units(mutant: Mutant, seconds: float) -> Found:
-    """Let the Swift tests of the mutant's module judge."""
-    selection = ["--filter", rf"^{mutant.module}Tests\."]
-    return judged(
-        run_units,
-        mutant,
-        selection,
-        lambda test: ["--filter", pattern(test)],
-        lambda test: ["--skip", pattern(test)],
-        seconds,
-    )
+    """Let the Swift tests of the mutant's module judge, the likely ones first."""
+    end = time.monotonic() + seconds
+    found = Found()
+    tests = rf"^{mutant.module}Tests\."
+    likely = [rf"{tests}({'|'.join(mutant.likely)})/"] if mutant.likely else []
+    for name in [*likely, tests]:
+        found = judged(
+            run_units,
+            mutant,
+            ["--filter", name],
+            lambda test: ["--filter", pattern(test)],
+            lambda test: ["--skip", pattern(test)],
+            end - time.monotonic(),
+        )
+        if found.test:
+            break
+    return found
 
 
 def run_units(selection: Sequence[str], number: int, seconds: float) -> Found:
@@ -86,13 +103,15 @@ def run_units(selection: Sequence[str], number: int, seconds: float) -> Found:
     with tempfile.TemporaryDirectory(prefix="mutant-") as scratch:
         events = Path(scratch) / "events"
         events.touch()
-        command = ["swift", "test", "--skip-build", "--package-path", str(TREE), "--scratch-path", str(BUILD)]
+        # As `swift test` does it, which would read the package first.
+        command = [str(BUILD / "debug/CarpoolPackageTests.xctest"), "--testing-library", "swift-testing"]
         command += ["--parallel", "--experimental-maximum-parallelization-width", "16", *selection]
         command += ["--event-stream-output-path", str(events), "--event-stream-version", "0"]
         with (PLACE / "units.log").open("ab") as log:
             process = subprocess.Popen(
                 [str(BOUNDED), str(max(1, int(seconds))), *command],
                 env=os.environ | {"CARPOOL_MUTANT": str(number)},
+                cwd=TREE,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -123,6 +142,8 @@ def watch(process: subprocess.Popen[bytes], events: Path, seconds: float) -> Fou
                         running.pop(payload["testID"], None)
             if running and (is_over or time.monotonic() - moved > QUIET_SECONDS):
                 return Found(next(reversed(running)))
+            if is_over and process.returncode not in {0, 124}:
+                raise RuntimeError(f"the Swift tests have ended with {process.returncode}: see {PLACE / 'units.log'}")
             if is_over or time.monotonic() > end:
                 return Found(is_late=not is_over or process.returncode == 124)
             time.sleep(0.2)
