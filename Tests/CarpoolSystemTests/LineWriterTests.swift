@@ -49,7 +49,8 @@ struct LineWriterTests {
             writer.write(line)
         }
         reader.join()
-        #expect(isRight.load(ordering: .relaxed))
+        let wasRight = isRight.load(ordering: .relaxed)
+        #expect(wasRight)
         #expect(writer.dropped == 0)
     }
 

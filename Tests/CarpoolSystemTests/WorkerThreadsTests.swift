@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: [1, 3, 8]) func eachJobRunsOnceHoweverManyRunAtATime(_ atATime: Int) throws {
         let loop = try EventLoop()
         let threads = WorkerThreads(loop: loop, idleMilliseconds: 1_000)
-        let (jobs, runs) = (20_000, Runs(20_000))
+        let (jobs, runs) = (5_000, Runs(5_000))
         var (begun, done) = (0, 0)
         var isRefused = false
         func begin() {
