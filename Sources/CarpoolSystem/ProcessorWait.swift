@@ -72,7 +72,9 @@ struct ProcessorWait {
     /// Opens the calling thread's file; without it nothing is ever subtracted.
     init() {
         fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
-        former = reading() ?? former
+        guard let reading = reading() else { return }
+        former = reading
+        switches = reading.voluntarySwitches
     }
 
     func close() { if fd >= 0 { Glibc.close(fd) } }
