@@ -6,8 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon import ROOT
 from origin import Origin
+from programs import ROOT
 
 HERE = Path(__file__).resolve().parent
 

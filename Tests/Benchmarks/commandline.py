@@ -9,9 +9,10 @@ from pathlib import Path
 
 import stopwatch
 from bench import Bench
-from daemon import CARPOOL, Daemon, environment
+from daemon import Daemon, environment
 from delay import DelayedLink
 from origin import Origin
+from programs import CARPOOL
 from report import Row, limit_row, ratio_row
 
 LOOP = 'for ((i = 0; i < $1; i++)); do "${@:2}" >/dev/null || exit 1; done'

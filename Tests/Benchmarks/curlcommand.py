@@ -11,9 +11,10 @@ from pathlib import Path
 import stopwatch
 from bench import Bench
 from commandline import DELAYED_AIM, WARM_AIM, loop
-from daemon import CARPOOL, Daemon
+from daemon import Daemon
 from delay import DelayedLink
 from origin import Origin
+from programs import CARPOOL
 from report import Row, limit_row, ratio_row
 
 URLS = 100

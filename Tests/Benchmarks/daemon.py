@@ -7,12 +7,12 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-CARPOOLD = Path(os.environ.get("CARPOOLD", ROOT / ".build/release/carpoold"))
-CARPOOL = Path(os.environ.get("CARPOOL_CLI", ROOT / ".build/release/carpool"))
+from programs import CARPOOLD
 
 
 def environment(directory: Path) -> dict[str, str]:
@@ -104,18 +104,31 @@ class Daemon:
                     results[answer["id"]] = answer["result"]
         return results
 
-    def call_in_turn(self, method: str, params: dict[str, Any], count: int) -> None:
-        """Repeat a call on one connection, each after the answer of the previous one."""
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n"
+    @contextmanager
+    def connection(self) -> Iterator[Callable[[str, dict[str, Any]], Any]]:
+        """Return a function that makes calls on one connection, each after the answer of the previous one."""
         with socket.socket(socket.AF_UNIX) as wire:
             wire.settimeout(120)
             wire.connect(str(self.socket_path))
             with wire.makefile("rb") as stream:
-                for _ in range(count):
-                    wire.sendall(line)
+
+                def call(method: str, params: dict[str, Any]) -> Any:
+                    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+                    wire.sendall(line.encode() + b"\n")
                     answer = json.loads(stream.readline())
-                    if "error" in answer or answer["result"].get("response", {}).get("status") != 200:
-                        raise RuntimeError(f"{method}: {answer}")
+                    if "error" in answer:
+                        raise RuntimeError(f"{method}: {answer['error']}")
+                    return answer["result"]
+
+                yield call
+
+    def call_in_turn(self, method: str, params: dict[str, Any], count: int) -> None:
+        """Repeat a request on one connection, each after the response of the previous one."""
+        with self.connection() as call:
+            for _ in range(count):
+                result = call(method, params)
+                if result.get("response", {}).get("status") != 200:
+                    raise RuntimeError(f"{method}: {result}")
 
     def status(self, field: str) -> int:
         """Read a number from the process's status: memory in kB, or a count."""

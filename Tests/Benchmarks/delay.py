@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-from daemon import ROOT
+from programs import ROOT
 
 
 def _ip(*arguments: str) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 from attackers import Connection, line
 from bench import Bench
-from daemon import CARPOOLD, Daemon
+from daemon import Daemon
+from programs import CARPOOLD
 from report import Row, limit_row, quantity
 
 DOWNLOADS = (1, 5, 20, 100)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 import subprocess
 import tempfile
@@ -10,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import Bench
-from daemon import CARPOOLD, ROOT, Daemon
+from counts import callgrind, total, without_debug_information
+from daemon import Daemon
+from programs import CARPOOLD, ROOT
 from report import Row, quantity
 
 AIM = 1.02
@@ -57,9 +58,7 @@ class Count:
 def measure(bench: Bench) -> list[Row]:
     """Count for the built daemon and, if one is given, for the older one, in turn."""
     subprocess.run([str(ROOT / "clients/install"), "valgrind", "binutils"], check=True)
-    programs = [without_debug_information(bench, CARPOOLD)]
-    if bench.baseline:
-        programs.append(without_debug_information(bench, bench.baseline))
+    programs = [_copy(bench, program) for program in (CARPOOLD, bench.baseline) if program]
     counts: dict[tuple[int, str], list[float]] = {}
     for number in range(3 if bench.quick else 5):
         for place, program in enumerate(programs):
@@ -69,12 +68,8 @@ def measure(bench: Bench) -> list[Row]:
     return [_row(name, [Count(counts[place, name]) for place in range(len(programs))]) for name in CASES]
 
 
-def without_debug_information(bench: Bench, program: Path) -> Path:
-    """Return a copy that every valgrind can read: 3.19 refuses some of the DWARF that Swift 6 writes."""
-    directory = Path(tempfile.mkdtemp(prefix="instructions-", dir=bench.scratch))
-    copy = directory / program.name
-    subprocess.run(["objcopy", "--strip-debug", str(program), str(copy)], check=True)
-    return copy
+def _copy(bench: Bench, program: Path) -> Path:
+    return without_debug_information(program, Path(tempfile.mkdtemp(prefix="instructions-", dir=bench.scratch)))
 
 
 def _row(name: str, counts: list[Count]) -> Row:
@@ -87,10 +82,8 @@ def _row(name: str, counts: list[Count]) -> Row:
 
 def count(bench: Bench, program: Path, directory: Path, cases: dict[str, Case]) -> dict[str, float]:
     """Start the program under callgrind and count for each case."""
-    # A daemon that executes itself again stays under callgrind.
-    valgrind = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={directory}/out")
     # The sessions have no cache, and a baseline may know none.
-    daemon = Daemon(directory, valgrind, program=program, patience_s=START_S, configuration={"cache": None})
+    daemon = Daemon(directory, callgrind(directory), program=program, patience_s=START_S, configuration={"cache": None})
     requests = 320 if bench.quick else 1024
     try:
         trust = {"ca_file": str(bench.origin.ca_file)}
@@ -118,26 +111,6 @@ def _send(bench: Bench, daemon: Daemon, case: Case, requests: int) -> None:
         daemon.call_all("request.perform", [params] * case.in_flight)
 
 
-def count_command(bench: Bench, program: Path, directory: Path, arguments: tuple[str, ...] = ("get",)) -> int:
-    """Return the instructions of one `carpool get`, from start to exit, with a daemon that runs already."""
-    daemon = Daemon(directory)
-    out = directory / "out"
-    variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket_path)}
-    command = [str(program), *arguments, bench.origin.http]
-    try:
-        subprocess.run(command, check=True, env=variables, stdout=subprocess.DEVNULL)
-        subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command],
-            check=True,
-            env=variables,
-            capture_output=True,
-            timeout=START_S,
-        )
-        return _total(out)
-    finally:
-        daemon.stop()
-
-
 def _dump(daemon: Daemon, hint: str) -> int:
     """Return the instructions since the last dump; callgrind begins to count at zero after each."""
     before = set(daemon.directory.glob("out*"))
@@ -145,12 +118,4 @@ def _dump(daemon: Daemon, hint: str) -> int:
         ["callgrind_control", f"--dump={hint}", str(daemon.pid)], check=True, capture_output=True, timeout=START_S
     )
     (made,) = set(daemon.directory.glob("out*")) - before
-    return _total(made)
-
-
-def _total(made: Path) -> int:
-    """Return the instructions that a file of callgrind has."""
-    total = re.search(r"^(?:totals|summary): (\d+)", made.read_text(), re.MULTILINE)
-    if total is None:
-        raise RuntimeError(f"{made}: no totals")
-    return int(total[1])
+    return total(made)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from bench import Bench
-from daemon import ROOT
+from programs import ROOT
 
 # `once` is the code of a user. Every program ends with this, so that all do the same around it.
 LOOP = """

@@ -1,0 +1,78 @@
+"""The programs that the guard of instructions counts: those of this checkout and of another commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import built, described, of_commit
+
+SCRIPT = """#!/bin/sh -e
+{knows}
+folder=${{0%/*}}/..
+case ${{1-}} in --release) place=$folder/.build-release/release ;; *) place=$folder/.build/release ;; esac
+mkdir -p "$place"
+echo "{name}" >"$place/carpoold"
+echo built >>"$folder/log"
+"""
+
+
+def commit(root: Path, name: str, knows: str = "") -> None:
+    """Commit a script that builds a daemon of this name; it knows two kinds of build if it has `--release`."""
+    script = root / "clients/build"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(SCRIPT.format(name=name, knows=knows))
+    if not knows:
+        script.write_text(script.read_text().replace("--release", "--never"))
+    script.chmod(0o700)
+    me = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", name]):
+        subprocess.run(["git", "-C", str(root), *command], check=True, env={**os.environ, **me})
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    commit(tmp_path, "old")
+    commit(tmp_path, "new", knows="# clients/build [--release]")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"), [("HEAD", "new", ".build-release/release"), ("HEAD~1", "old", ".build/release")]
+)
+def test_a_commit_is_built_once_by_its_own_script(checkout: Path, name: str, content: str, place: str) -> None:
+    for _ in range(2):
+        found = of_commit(checkout, name)
+        assert found.daemon.read_text() == f"{content}\n"
+        assert found.daemon.parent.match(f"*/{place}")
+    folder = found.sources.parents[2]
+    assert (folder.parent, (folder / "log").read_text()) == (checkout / ".build-guard", "built\n")
+
+
+def test_an_interrupted_build_is_made_again(checkout: Path) -> None:
+    script = of_commit(checkout, "HEAD").sources.parents[2]
+    (script / ".built").unlink()
+    (script / ".build-release/release/carpoold").write_text("half")
+    assert of_commit(checkout, "HEAD").daemon.read_text() == "new\n"
+
+
+def test_a_commit_that_does_not_exist_is_an_error(checkout: Path) -> None:
+    with pytest.raises(SystemExit, match="there is no commit none-such"):
+        of_commit(checkout, "none-such")
+
+
+def test_the_packages_build_is_preferred_and_named(tmp_path: Path) -> None:
+    for kind in (".build", ".build-release"):
+        (tmp_path / kind / "release").mkdir(parents=True)
+    own, packages = tmp_path / ".build/release", tmp_path / ".build-release/release"
+    assert built(tmp_path) == own
+    assert "(clients/build: flags unknown; the packages' build, clients/build --release, is not there)" in described(
+        own
+    )
+    (packages / "carpoold").touch()
+    arguments = '["swiftc","-module-name","CarpoolServer","-O","-I","/a","-g","-enforce-exclusivity=unchecked","-O"]'
+    packages.with_suffix(".yaml").write_text(f"    args: {arguments}\n")
+    assert built(tmp_path) == packages
+    assert described(built(tmp_path)).endswith("(clients/build --release: -O -g -enforce-exclusivity=unchecked)")

@@ -1,0 +1,79 @@
+"""The programs that are measured: those of the packages if they are built, otherwise those of developers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The folders of `clients/build --release` and `clients/build`, in a checkout.
+BUILDS = {".build-release/release": "clients/build --release", ".build/release": "clients/build"}
+FLAG = re.compile(r'"(-(?:O\w*|g\w*|enforce-exclusivity=\w+|cross-module-optimization|whole-module-optimization))"')
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The daemon, the command, and the sources of the Python client."""
+
+    daemon: Path
+    command: Path
+    sources: Path
+
+
+def built(root: Path) -> Path:
+    """Return the folder with the programs of a checkout; that of the packages if there is one."""
+    folders = [root / folder for folder in BUILDS]
+    return next((folder for folder in folders if (folder / "carpoold").exists()), folders[-1])
+
+
+def described(folder: Path) -> str:
+    """Return which programs a folder has, how they were built, and the compiler's flags if they are known."""
+    maker = next((maker for place, maker in BUILDS.items() if folder.match(f"*/{place}")), None)
+    if maker is None:
+        return str(folder)
+    manifest = folder.with_suffix(".yaml")
+    lines = manifest.read_text().splitlines() if manifest.exists() else []
+    compiling = next((line for line in lines if '"-module-name","CarpoolServer"' in line), "")
+    flags = " ".join(dict.fromkeys(FLAG.findall(compiling))) or "flags unknown"
+    missing = "" if maker.endswith("--release") else "; the packages' build, clients/build --release, is not there"
+    return f"{folder} ({maker}: {flags}{missing})"
+
+
+CARPOOLD = Path(os.environ.get("CARPOOLD", built(ROOT) / "carpoold"))
+CARPOOL = Path(os.environ.get("CARPOOL_CLI", built(ROOT) / "carpool"))
+
+
+def own() -> Programs:
+    """Return the programs of this checkout, or those that the environment names."""
+    return Programs(CARPOOLD, CARPOOL, ROOT / "clients/python/src")
+
+
+def of_commit(root: Path, commit: str) -> Programs:
+    """Return the programs of a commit of a checkout: built once, by the script of the commit, and kept."""
+    git = ["git", "-C", str(root)]
+    command = [*git, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
+    name = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
+    if not name:
+        sys.exit(f"there is no commit {commit}")
+    folder = root / ".build-guard" / name[:12]
+    script, finished = folder / "clients/build", folder / ".built"
+    if not finished.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        archive = subprocess.run([*git, "archive", name], check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-x", "-C", str(folder)], check=True, input=archive)
+        kind = ["--release"] if "--release" in script.read_text() else []
+        print(f"building {name[:12]} in {folder}", flush=True)
+        subprocess.run([str(script), *kind], check=True, stdout=sys.stderr)
+        finished.touch()
+    return of_folder(built(folder), folder)
+
+
+def of_folder(folder: Path, checkout: Path = ROOT) -> Programs:
+    """Return the programs in a folder, with the Python client of a checkout."""
+    return Programs(folder / "carpoold", folder / "carpool", checkout / "clients/python/src")
