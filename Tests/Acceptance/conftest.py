@@ -295,7 +295,7 @@ def peer(authority: Authority) -> Iterator[StartPeer]:
         started.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """TLS servers with each fault of a certificate."""
     with make_world(tmp_path_factory.mktemp("trust")) as made:
@@ -310,7 +310,7 @@ def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
     nginx.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def person(authority: Authority) -> Certificate:
     """A client certificate in all its forms."""
     return issue_person(authority)

@@ -169,14 +169,17 @@ def test_a_type_checker_accepts_the_code_for_carpool(library: str, tmp_path: Pat
         for code in codes[1:]:
             (tmp_path / f"job{number}.py").write_text(code)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--check-untyped-defs", "--config-file", os.devnull, "."],
+        [
+            sys.executable, "-m", "mypy", "--check-untyped-defs", "--config-file", os.devnull,
+            "--cache-dir", str(ROOT / ".build/tests/types-of-pages"), ".",
+        ],
         env={"MYPYPATH": str(ROOT / "clients/python/src")},
         cwd=tmp_path,
         check=False,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
-    )
+        timeout=4 * PATIENCE_SECONDS,
+    )  # fmt: skip
     assert done.stdout.startswith("Success: "), done.stdout + done.stderr
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import carpool
 import pytest
-from harness.daemon import Daemon
+from harness.daemon import ROOT, Daemon
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin
 
@@ -223,17 +223,21 @@ carpool.Client(bse_url="")
 """
 
 
+TYPES = ROOT / ".build/tests/types"
+"""What mypy knows of the client's modules, from one program and one run to the next."""
+
+
 def check_types(tmp_path: Path, program: str) -> list[str]:
     """Return the errors that mypy finds in a program."""
     (tmp_path / "program.py").write_text(program)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir", tmp_path, "program.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir", TYPES, "program.py"],
         env={"MYPYPATH": str(Path(carpool.__file__).parents[1])},
         cwd=tmp_path,
         check=False,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=4 * PATIENCE_SECONDS,  # of a processor, without a cache
     )
     assert done.returncode in {0, 1}, done.stderr
     return [line for line in done.stdout.splitlines() if ": error: " in line]

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import requests
 import urllib3
+from carpool import _waiting
 from carpool.requests import CarpoolAdapter
 from harness.daemon import ROOT, Daemon
 from harness.pairs import LONG, difference, faulty
@@ -343,7 +344,11 @@ def test_an_adapter_is_copied(session: requests.Session, origin: ScriptedOrigin)
         assert made.get(origin.url).ok
 
 
-def test_a_daemon_that_ends(session: requests.Session, daemon: Daemon, origin: ScriptedOrigin) -> None:
+def test_a_daemon_that_ends(
+    session: requests.Session, daemon: Daemon, origin: ScriptedOrigin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So long it waits for the next daemon.
+    monkeypatch.setattr(_waiting, "SILENCE_SECONDS", 1.0)
     assert session.get(origin.url).ok
     daemon.stop()
     with pytest.raises(requests.ConnectionError, match="CARPOOL=off"):
