@@ -286,7 +286,7 @@ def peer(authority: Authority) -> Iterator[StartPeer]:
     def begin(
         talk: Talk = echo, *, tls: bool = False, receive_bytes: int = 0, protocols: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        peers.append(Peer(talk, authority.issue("peer") if tls else None, receive_bytes, protocols))
+        peers.append(Peer(talk, authority.shared("peer") if tls else None, receive_bytes, protocols))
         trust = {"trust": {"ca_file": str(authority.ca_file)}} if tls else {}
         return {"host": "127.0.0.1", "port": peers[-1].port, "tls": tls, **trust}
 
@@ -340,7 +340,7 @@ def socks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Socks]:
 @pytest.fixture
 def split(authority: Authority) -> Iterator[ScriptedOrigin]:
     """An origin whose certificate is for split.example."""
-    origin = ScriptedOrigin(authority.issue("split", "DNS:split.example"))
+    origin = ScriptedOrigin(authority.shared("split", "DNS:split.example"))
     yield origin
     origin.stop()
 

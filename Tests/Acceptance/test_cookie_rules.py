@@ -186,7 +186,7 @@ def site(authority: Authority) -> Iterator[Site]:
     with contextlib.ExitStack() as stack:
         origins = {}
         for scheme in ("http", "https"):
-            certificate = authority.issue("www.example.com") if scheme == "https" else None
+            certificate = authority.shared("www.example.com") if scheme == "https" else None
             origins[scheme] = ScriptedOrigin(certificate, "0.0.0.0")
             stack.callback(origins[scheme].stop)
         yield Site(origins)
