@@ -113,7 +113,8 @@ def nginx(tmp_path_factory: pytest.TempPathFactory, authority: Authority, behind
 
 @pytest.fixture(scope="session")
 def nghttpd(tmp_path_factory: pytest.TempPathFactory, authority: Authority, nginx: Nginx) -> Iterator[Nghttpd]:
-    origin = Nghttpd(tmp_path_factory.mktemp("nghttpd"), authority, nginx.directory / "files")
+    place, files = tmp_path_factory.mktemp("nghttpd"), nginx.directory / "files"
+    origin = persistently(lambda number: Nghttpd(place / str(number), authority, files))
     yield origin
     origin.stop()
 

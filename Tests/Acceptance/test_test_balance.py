@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import threading
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from harness.balance import Balance
 from harness.daemon import Daemon
-from harness.process import own_name
+from harness.process import own_name, running
+from harness.tcp import listens
 from origins.authority import Authority
 from origins.proxies import Squid
 from origins.scripted import ScriptedOrigin
@@ -63,3 +65,11 @@ def test_each_squid_has_shared_memory_of_its_own(squid: Squid, authority: Author
 def test_names_are_used_once() -> None:
     assert own_name("a") != own_name("a")
     assert own_name("a").isalnum(), "squid takes no other characters"
+
+
+def test_a_port_of_another_program_is_not_taken_for_that_of_an_origin() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mine, running(["sleep", "600"]) as other:
+        port = mine.getsockname()[1]
+        assert listens(os.getpid(), port)
+        assert not listens(other.pid, port)
+    assert not listens(os.getpid(), port)

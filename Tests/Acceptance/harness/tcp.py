@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 
@@ -31,3 +32,16 @@ def is_stopped(port: int, to: int | None = None) -> bool:
     return any(
         local == port and to in {None, remote} and timer.startswith("04") for local, remote, _, timer in _established()
     )
+
+
+def listens(process: int, port: int) -> bool:
+    """Whether a process itself listens on a port: another program may have taken a port that was free a moment ago."""
+    inodes = set()
+    for table in ("tcp", "tcp6"):
+        for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            local, _, state, *_, inode = row.split()[1:10]
+            if state == "0A" and int(local.rpartition(":")[2], 16) == port:
+                inodes.add(f"socket:[{inode}]")
+    with contextlib.suppress(FileNotFoundError):
+        return any(str(entry.readlink()) in inodes for entry in Path(f"/proc/{process}/fd").iterdir())
+    return False

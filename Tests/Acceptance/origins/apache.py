@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
 from harness.process import begin, end
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS
+
+from origins.proxies import await_ports, free_ports
 
 USER, PASSWORD, REALM = "ada", "pass-of-the-origin", "the vault"
 _CONFIGURATION = """
@@ -64,8 +65,7 @@ class Apache:
         command = ["openssl", "passwd", "-apr1", "-stdin"]
         done = subprocess.run(command, input=PASSWORD, capture_output=True, text=True, check=True)
         (directory / "basic").write_text(f"{USER}:{done.stdout}")
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            port = probe.getsockname()[1]
+        (port,) = free_ports(1)
         self.url = f"http://127.0.0.1:{port}"
         configuration = directory / "apache.conf"
         configuration.write_text(
@@ -79,15 +79,7 @@ class Apache:
         program = shutil.which("apache2") or "/usr/sbin/apache2"
         self._process = begin([program, "-f", str(configuration), "-D", "FOREGROUND"], stderr=subprocess.DEVNULL)
 
-        def listens() -> bool:
-            assert self._process.poll() is None, (directory / "error.log").read_text()
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-            except OSError:
-                return False
-            return True
-
-        eventually(listens)
+        await_ports(self._process, [port], directory / "error.log")
 
     def stop(self) -> None:
         end(self._process, PATIENCE_SECONDS)

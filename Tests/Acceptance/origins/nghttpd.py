@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 from harness.process import begin, end
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS
 
 from origins.authority import Authority
+from origins.proxies import await_ports, free_ports
 
 
 class Nghttpd:
     """A running nghttpd that serves a folder over HTTPS, and sends back what is posted."""
 
     def __init__(self, directory: Path, authority: Authority, files: Path) -> None:
-        certificate = authority.issue("nghttpd")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        certificate = authority.shared("nghttpd")
+        directory.mkdir()
+        (port,) = free_ports(1)
         with (directory / "nghttpd.log").open("wb") as output:
             self._process = begin(
                 [
@@ -29,11 +28,7 @@ class Nghttpd:
             )  # fmt: skip
         self.https = f"https://127.0.0.1:{port}"
 
-        def answers() -> bool:
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", port)) == 0
-
-        eventually(answers)
+        await_ports(self._process, [port], directory / "nghttpd.log")
 
     def stop(self) -> None:
         end(self._process, PATIENCE_SECONDS)

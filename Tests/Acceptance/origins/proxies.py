@@ -15,6 +15,7 @@ import carpool
 import pytest
 from harness.daemon import ROOT
 from harness.process import begin, end, own_name, remove_shared_memory
+from harness.tcp import listens
 from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority, Certificate
@@ -177,16 +178,13 @@ def free_ports(count: int) -> list[int]:
 
 
 def await_ports(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
-    def listens() -> bool:
-        assert process.poll() is None, log.read_text() if log.exists() else process.args
-        try:
-            for port in ports:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            return False
-        return True
+    """Wait until the process itself listens; fails if it has ended, because another program has a port."""
 
-    eventually(listens)
+    def listens_on_all() -> bool:
+        assert process.poll() is None, log.read_text() if log.exists() else process.args
+        return all(listens(process.pid, port) for port in ports)
+
+    eventually(listens_on_all)
 
 
 def perform(client: carpool.Client, url: str, **params: Any) -> dict[str, Any]:
