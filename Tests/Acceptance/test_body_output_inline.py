@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, cache
+from harness.caches import cache
 from harness.daemon import Daemon
 from harness.outputs import Pair, refuse
 from harness.waiting import PATIENCE_SECONDS, eventually
@@ -132,7 +132,7 @@ def test_the_descriptor_ends_although_the_record_is_kept(wire: Wire, origin: Scr
 def test_a_response_of_the_cache(start: StartDaemon, origin: ScriptedOrigin) -> None:
     fields = [("Cache-Control", "max-age=60")]
     url = origin.on("/fresh", lambda exchange: exchange.reply(200, b"stored", headers=fields))
-    with Wire(start(config=CACHING).socket) as wire:
+    with Wire(start().socket) as wire:
         for status in ["miss", "hit"]:
             pair = Pair()
             record = pair.perform(wire, url=url, session=cache(wire), **INLINE)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, cache
+from harness.caches import cache
 from harness.daemon import Daemon
 from harness.outputs import Pair, at_end, flags, perform, send
 from harness.users import NOBODY, as_root, wire_as
@@ -315,7 +315,7 @@ def test_it_is_decoded_unless_decode_is_false(wire: Wire, origin: ScriptedOrigin
 def test_a_response_of_the_cache(start: StartDaemon, origin: ScriptedOrigin, size: int) -> None:
     fields = [("Cache-Control", "max-age=60")]
     url = origin.on("/fresh", lambda exchange: exchange.reply(200, DATA[:size], headers=fields))
-    with Wire(start(config=CACHING).socket) as wire:
+    with Wire(start().socket) as wire:
         for status in ["miss", "hit"]:
             pair = Pair()
             record = pair.perform(wire, url=url, session=cache(wire), sha256=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, entries, get, statistics, text, told
+from harness.caches import entries, get, statistics, text, told
 from harness.command import OK, Run
 from harness.daemon import Daemon
 from harness.waiting import eventually
@@ -14,7 +14,6 @@ from harness.wire import Wire
 from origins.pages import MAX_AGE, STALE, Fields, Page
 from origins.scripted import ScriptedOrigin
 
-CONFIG = CACHING
 DEFAULT = "default"
 
 
@@ -59,7 +58,7 @@ def test_a_session_without_the_setting_has_no_cache(wire: Wire, origin: Scripted
 
 
 def test_default_is_in_memory_alone_and_has_a_store(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     page = Page(origin, MAX_AGE, body=b"in-memory-alone" * 2_000)
     with daemon.wire() as wire:
         get(wire, page.url, DEFAULT)
@@ -87,7 +86,7 @@ def test_the_configuration_turns_all_off(start: StartDaemon, origin: ScriptedOri
 
 def test_the_memory_of_all_stores_has_a_maximum(start: StartDaemon, origin: ScriptedOrigin) -> None:
     """HS-01: entries of up to a sixteenth; what was not used for the longest time goes first."""
-    daemon = start(config={**CACHING, "limits": {"cache_memory_bytes": 1 << 20}})
+    daemon = start(config={"limits": {"cache_memory_bytes": 1 << 20}})
     pages = [Page(origin, MAX_AGE, body=b"x" * 50_000) for _ in range(40)]
     large = Page(origin, MAX_AGE, body=b"x" * 70_000)
     with daemon.wire() as wire:

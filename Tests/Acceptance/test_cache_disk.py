@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, SESSION, cache, entries, field, get, statistics, told
+from harness.caches import SESSION, cache, entries, field, get, statistics, told
 from harness.daemon import Daemon
 from harness.users import as_root
 from harness.waiting import eventually
@@ -24,7 +24,6 @@ from harness.wire import Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
 
-CONFIG = CACHING
 SMALL, LARGE = 1_000, 100_000
 KILLS = 25
 
@@ -89,10 +88,10 @@ def asked(daemon: Daemon, pages: list[Page]) -> int:
 
 
 def test_hs_02_entries_are_found_after_a_restart(start: StartDaemon, pages: list[Page]) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     filled(daemon, pages)
     daemon.stop()
-    daemon = start(config=CACHING)
+    daemon = start()
     with daemon.wire() as wire:
         cache(wire, SESSION, coalesce=False)
         assert fetch(wire, pages[0]) == "hit"
@@ -102,12 +101,12 @@ def test_hs_02_entries_are_found_after_a_restart(start: StartDaemon, pages: list
 
 
 def test_a_purge_reaches_the_disk(start: StartDaemon, pages: list[Page]) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     filled(daemon, pages)
     with daemon.wire() as wire:
         assert wire.call("cache.purge", all=True)["purged"] == len(pages)
     daemon.stop()
-    assert asked(start(config=CACHING), pages) == len(pages)
+    assert asked(start(), pages) == len(pages)
 
 
 def test_the_session_may_be_made_again(daemon: Daemon, wire: Wire, pages: list[Page]) -> None:
@@ -118,7 +117,7 @@ def test_the_session_may_be_made_again(daemon: Daemon, wire: Wire, pages: list[P
 
 @pytest.mark.parametrize("settings", [{"disk_bytes": 0}, {"more": {"ephemeral": True}}], ids=["memory", "ephemeral"])
 def test_what_is_in_memory_is_gone(start: StartDaemon, pages: list[Page], settings: dict[str, Any]) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     more = settings.pop("more", None)
     with daemon.wire() as wire:
         cache(wire, SESSION, more, coalesce=False, **settings)
@@ -127,7 +126,7 @@ def test_what_is_in_memory_is_gone(start: StartDaemon, pages: list[Page], settin
             assert fetch(wire, each) == "hit"
         assert {row["where"] for row in entries(wire)} == {"memory"}
     daemon.stop()
-    assert asked(start(config=CACHING), pages) == len(pages)
+    assert asked(start(), pages) == len(pages)
 
 
 def test_hs_02_files_are_of_the_user_alone(daemon: Daemon, pages: list[Page]) -> None:
@@ -209,10 +208,10 @@ def test_hs_08_a_daemon_that_is_killed_at_any_point_serves_no_wrong_byte(
     storer = Storer(origin)
     hits = 0
     for _ in range(int(os.environ.get("CARPOOL_KILLS", KILLS))):
-        daemon = Daemon(directory, config=CACHING)
+        daemon = Daemon(directory)
         assert daemon.launch_status == "ready"
         storer.store(daemon, 0.05 + dice.random() * 0.25)
-        daemon = Daemon(directory, config=CACHING)
+        daemon = Daemon(directory)
         hits += storer.check(daemon, dice)
         daemon.kill()
     assert storer.count > KILLS * 8
@@ -242,25 +241,25 @@ def of_another_version(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [truncated, noise, emptied, of_another_version])
 def test_hs_05_an_index_that_is_damaged_begins_again(start: StartDaemon, pages: list[Page], damage: Any) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     filled(daemon, pages)
     path = database(daemon)
     daemon.stop()
     for other in path.parent.glob("index.db-*"):
         other.unlink()
     damage(path)
-    daemon = start(config=CACHING)
+    daemon = start()
     assert asked(daemon, pages) == len(pages)
     with daemon.wire() as wire:
         stored(wire, 1)
     daemon.stop()
     # It is stored again, and found after another restart.
-    assert asked(start(config=CACHING), pages) == 0
+    assert asked(start(), pages) == 0
 
 
 @pytest.mark.parametrize("how", ["flipped", "shorter", "gone"])
 def test_hs_03_hs_04_a_body_that_is_damaged_is_never_served(start: StartDaemon, pages: list[Page], how: str) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     large = [each for each in pages if each.body and len(each.body) == LARGE]
     filled(daemon, large)
     bodies = [path for path in (database(daemon).parent / "body").rglob("*") if path.is_file()]
@@ -275,7 +274,7 @@ def test_hs_03_hs_04_a_body_that_is_damaged_is_never_served(start: StartDaemon, 
             os.truncate(path, LARGE - 1)
         else:
             path.unlink()
-    daemon = start(config=CACHING)
+    daemon = start()
     with daemon.wire() as wire:
         cache(wire, SESSION, coalesce=False)
         for each in large:
@@ -300,7 +299,7 @@ def test_the_folder_is_removed_while_the_daemon_runs(daemon: Daemon, pages: list
 @pytest.fixture
 def full_disk(start: StartDaemon) -> Iterator[Path]:
     """A small file system in the place of the daemon's stores."""
-    daemon = start(config=CACHING)
+    daemon = start()
     with daemon.wire() as wire:
         cache(wire, SESSION)
         eventually(lambda: list((daemon.directory / "cache" / "carpool").glob("responses*")))
@@ -320,7 +319,7 @@ def full_disk(start: StartDaemon) -> Iterator[Path]:
 def test_hs_08_a_full_disk_turns_off_storing_and_no_request_fails(
     full_disk: Path, start: StartDaemon, origin: ScriptedOrigin
 ) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     assert folder(daemon) == full_disk
     many = [page(origin, f"/full/{number}", LARGE) for number in range(20)]
     with daemon.wire() as wire, daemon.wire() as listener:
@@ -340,17 +339,17 @@ def test_hs_08_a_full_disk_turns_off_storing_and_no_request_fails(
 
 
 def test_hs_09_a_second_daemon_has_memory_alone(start: StartDaemon, directory: Path, pages: list[Page]) -> None:
-    first = start(config=CACHING)
+    first = start()
     filled(first, pages)
     place = folder(first)
-    second = start(config=CACHING, socket=directory / "other")
+    second = start(socket=directory / "other")
     asked(second, pages[:1])
     second.stop()
     # The folder of the second one, which has another socket, becomes that of the first.
     (own,) = [path for path in place.parent.glob("responses*") if path != place]
     shutil.rmtree(own)
     own.symlink_to(place)
-    second = start(config=CACHING, socket=directory / "other")
+    second = start(socket=directory / "other")
     for _ in range(2):
         asked(second, pages)
     with second.wire() as wire:

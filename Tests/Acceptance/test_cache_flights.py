@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.caches import CACHING, SESSION, cache, connections, counters, entries, failure, get, text, told
+from harness.caches import SESSION, cache, connections, counters, entries, failure, get, text, told
 from harness.daemon import CARPOOL, Daemon
 from harness.flights import FRESH, Gate, crowd, waits_of
 from harness.process import begin
@@ -22,8 +22,6 @@ from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, Handler, ScriptedOrigin
 
 pytestmark = pytest.mark.own_daemon
-
-CONFIG = CACHING
 
 CROWD = 100
 DELAY_SECONDS = 0.5
@@ -181,7 +179,7 @@ def test_two_long_polls_do_not_wait_for_each_other_in_default(
     start: Callable[..., Daemon], origin: ScriptedOrigin
 ) -> None:
     """The session `default` does not share transfers."""
-    daemon = start(config={"cache": None})
+    daemon = start()
     gate = Gate(origin, "/poll", FRESH)
     with daemon.wire() as one, daemon.wire() as two:
         calls = [(wire, wire.request("request.perform", {"url": gate.url})) for wire in (one, two)]

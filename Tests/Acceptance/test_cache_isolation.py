@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, SESSION, cache, entries, failure, get, refusal, text, told
+from harness.caches import SESSION, cache, entries, failure, get, refusal, text, told
 from harness.daemon import Daemon
 from harness.users import NOBODY, as_root, wire_as
 from harness.waiting import eventually
@@ -17,7 +17,6 @@ from origins.authority import Authority
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
 
-CONFIG = CACHING
 DISABLED = {"evaluators": {"*": "disabled"}}
 
 
@@ -31,7 +30,7 @@ def secure(authority: Authority) -> Iterator[ScriptedOrigin]:
 @as_root
 @pytest.mark.parametrize("settings", [{}, {"store": "common"}], ids=["own", "shared"])
 def test_hk_03_another_user_sees_nothing(start: StartDaemon, origin: ScriptedOrigin, settings: dict[str, Any]) -> None:
-    daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}, **CACHING})
+    daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}})
     daemon.directory.chmod(0o755)
     page, theirs = Page(origin, MAX_AGE), Page(origin, MAX_AGE)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -60,7 +59,7 @@ def test_hk_03_another_user_sees_nothing(start: StartDaemon, origin: ScriptedOri
 
 @as_root
 def test_the_role_observe_sees_counts_alone(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    daemon = start(config={"access": {"uids": {str(NOBODY): "observe"}}, **CACHING})
+    daemon = start(config={"access": {"uids": {str(NOBODY): "observe"}}})
     daemon.directory.chmod(0o755)
     with wire_as(NOBODY, daemon.socket) as other:
         other.call("cache.stats")

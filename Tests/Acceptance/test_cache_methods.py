@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from conftest import StartDaemon
 from harness.caches import (
-    CACHING,
     SESSION,
     cache,
     counters,
@@ -25,8 +24,6 @@ from harness.waiting import eventually
 from harness.wire import Wire
 from origins.pages import MAX_AGE, STALE, Page
 from origins.scripted import ScriptedOrigin
-
-CONFIG = CACHING
 
 INVALID_PARAMS = -32602
 UNAVAILABLE = "session_task_failed.resource_unavailable"
@@ -213,7 +210,7 @@ def test_the_configuration_of_a_session_is_returned(wire: Wire) -> None:
 
 
 def test_se_04_an_ephemeral_session_stores_nothing_on_disk(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     page = Page(origin, MAX_AGE, body=b"of-an-ephemeral-session" * 4_000)
     with daemon.wire() as wire:
         cache(wire, SESSION, {"ephemeral": True})

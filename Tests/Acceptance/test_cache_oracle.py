@@ -14,14 +14,13 @@ from pathlib import Path
 
 import pytest
 from harness.cachejudge import Decision, Sequence, difference, sequences
-from harness.caches import CACHING, cache, connections
+from harness.caches import cache, connections
 from harness.daemon import Daemon
 from harness.process import persistently
 from harness.waiting import PATIENCE_SECONDS
 from origins.cachingsquid import CachingSquid
 from origins.scripted import Exchange, ScriptedOrigin
 
-CONFIG = CACHING
 COUNT = int(os.environ.get("CARPOOL_ORACLE_COUNT", "2000"))
 SEED = int(os.environ.get("CARPOOL_ORACLE_SEED", "9111"))
 LANES = 16

@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from harness.caches import CACHING, cache, entries, get, text, told
+from harness.caches import cache, entries, get, text, told
 from harness.wire import Wire
 from origins.pages import MAX_AGE, Fields, Page, is_served
 from origins.scripted import ScriptedOrigin
-
-CONFIG = CACHING
 
 HIT, MISS = True, False
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, SESSION, cache, entries, get
+from harness.caches import SESSION, cache, entries, get
 from harness.daemon import Daemon
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import ScriptedOrigin
 
-CONFIG = CACHING
 SECRET = "secret-of-the-cache-7f3a"
 
 
@@ -31,7 +30,7 @@ def found_on_disk(daemon: Daemon, words: list[bytes]) -> set[tuple[bytes, str]]:
 
 @pytest.mark.parametrize("disk_secrets", [False, True])
 def test_hc_07_hk_04_secrets_stay_in_memory(start: StartDaemon, origin: ScriptedOrigin, disk_secrets: bool) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     bodies = [b"body-of-a-known-user", b"body-with-a-cookie", b"body-for-all"]
     known, cookie, open_page = (Page(origin, MAX_AGE, body=content) for content in bodies)
     cookie.fields["Set-Cookie"] = f"a={SECRET}-set"
@@ -58,7 +57,7 @@ def test_hc_07_hk_04_secrets_stay_in_memory(start: StartDaemon, origin: Scripted
 
 def test_hk_05_values_of_fields_that_vary_are_not_readable(start: StartDaemon, origin: ScriptedOrigin) -> None:
     """A value that selects a response is hashed with the key of the store, which recognises it after a restart."""
-    daemon = start(config=CACHING)
+    daemon = start()
     page = Page(origin, {**MAX_AGE, "Vary": "X-Variant"}, body=b"for one variant")
     headers = {"X-Variant": SECRET}
     for turn in range(2):
@@ -69,7 +68,7 @@ def test_hk_05_values_of_fields_that_vary_are_not_readable(start: StartDaemon, o
         daemon.stop()
         assert found_on_disk(daemon, [SECRET.encode()]) == set()
         assert page.count == 1, turn
-        daemon = start(config=CACHING)
+        daemon = start()
 
 
 def test_hk_04_another_key_and_another_cookie_are_other_callers(wire: Wire, origin: ScriptedOrigin) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, SESSION, cache, entries, get, statistics, told
+from harness.caches import SESSION, cache, entries, get, statistics, told
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
@@ -19,8 +19,6 @@ from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
 
 pytestmark = pytest.mark.own_daemon
-
-CONFIG = CACHING
 
 
 def test_hk_03_sessions_that_share_a_store_agree_on_its_settings(wire: Wire) -> None:
@@ -59,14 +57,14 @@ def test_what_is_on_disk_is_there_for_the_next_session_of_the_name(wire: Wire, o
 
 
 def test_a_purge_and_a_list_reach_stores_of_earlier_runs(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     page = Page(origin, MAX_AGE)
     with daemon.wire() as wire:
         cache(wire, SESSION)
         get(wire, page.url)
         eventually(lambda: entries(wire, session=SESSION)[0]["where"] == "disk")
     daemon.stop()
-    daemon = start(config=CACHING)
+    daemon = start()
     with daemon.wire() as wire:
         assert [row["url"] for row in entries(wire)] == [page.url]
         assert wire.call("cache.purge", all=True) == {"changed": True, "purged": 1}
@@ -77,7 +75,7 @@ def test_a_purge_and_a_list_reach_stores_of_earlier_runs(start: StartDaemon, ori
 
 def test_hs_01_stores_of_sessions_that_are_over_have_a_maximum(start: StartDaemon, origin: ScriptedOrigin) -> None:
     most = 2_000_000
-    daemon = start(config={**CACHING, "limits": {"cache_disk_bytes": most}})
+    daemon = start(config={"limits": {"cache_disk_bytes": most}})
     pages = [Page(origin, MAX_AGE, path=f"/{number}", body=bytes([number]) * 60_000) for number in range(5)]
     with daemon.wire() as wire:
         for number in range(12):
@@ -101,14 +99,14 @@ def has_stored(wire: Wire, store: str, count: int) -> bool:
 def test_se_04_a_store_of_an_earlier_run_is_not_used_by_a_session_without_a_disk(
     start: StartDaemon, origin: ScriptedOrigin, more: dict[str, Any]
 ) -> None:
-    daemon = start(config=CACHING)
+    daemon = start()
     page, empty = Page(origin, MAX_AGE), Page(origin, MAX_AGE, path="/secret-path", status=204, body=b"")
     with daemon.wire() as wire:
         cache(wire, SESSION)
         get(wire, page.url)
         eventually(lambda: entries(wire, session=SESSION)[0]["where"] == "disk")
     daemon.stop()
-    daemon = start(config=CACHING)
+    daemon = start()
     with daemon.wire() as wire:
         wire.call("cache.stats")
         wire.call("session.create", name=SESSION, configuration={"cache": {}, **more})

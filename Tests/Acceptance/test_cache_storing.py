@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from harness.caches import CACHING, SESSION, cache, entries, failure, field, get, text, told
+from harness.caches import SESSION, cache, entries, failure, field, get, text, told
 from harness.wire import Wire
 from origins.pages import MAX_AGE, Fields, Page, is_served
 from origins.scripted import Exchange, ScriptedOrigin
-
-CONFIG = CACHING
 
 HIT, MISS = True, False
 

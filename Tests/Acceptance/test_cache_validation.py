@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from harness.caches import CACHING, SESSION, cache, entries, failure, field, get, text, told
+from harness.caches import SESSION, cache, entries, failure, field, get, text, told
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.pages import MAX_AGE, STALE, Page
 from origins.scripted import Exchange, ScriptedOrigin
-
-CONFIG = CACHING
 
 HIT, MISS = True, False
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from harness.caches import (
-    CACHING,
     SESSION,
     cache,
     entries,
@@ -25,8 +24,6 @@ from origins.pages import MAX_AGE, STALE, Page
 from origins.scripted import ScriptedOrigin
 
 pytestmark = pytest.mark.own_daemon
-
-CONFIG = CACHING
 
 INVALID_PARAMS = -32602
 UNAVAILABLE = "session_task_failed.resource_unavailable"

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 @pytest.fixture
 def daemon(start: StartDaemon) -> Daemon:
     """A daemon with the cache that it has by default."""
-    return start(config={"cache": None})
+    return start()
 
 
 def document() -> Json:

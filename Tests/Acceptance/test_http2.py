@@ -15,6 +15,10 @@ from origins.authority import Authority
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 
+CONFIG = {"cache": "no_store"}
+"""nghttpd says of each file that it is fresh for an hour."""
+
+
 FILES = ["hello.txt", "200.bin", "20k.bin", "100k.bin", "1m.bin"]
 
 

@@ -19,7 +19,6 @@ import pytest
 from carpool import _secrets
 from carpool.httpx import CarpoolTransport
 from carpool.requests import CarpoolAdapter
-from harness.caches import CACHING
 from harness.daemon import ROOT, Daemon
 from harness.waiting import PATIENCE_SECONDS, join
 from origins.scripted import Exchange, ScriptedOrigin, statuses
@@ -28,7 +27,6 @@ httpx = importlib.import_module("httpx")
 requests = importlib.import_module("requests")
 
 # The default session stores responses.
-CONFIG = CACHING
 PORT = re.compile(r"127\.0\.0\.1:\d+")
 TIMES = re.compile(r"\d+(\.\d)? ms")
 OK = "200 (7 bytes in N ms, new connection)"

@@ -16,6 +16,9 @@ from carpool.testing import FakeDaemon
 from harness.doubles import DEAD, LARGE, REPLIES, differing, mock, serve
 from origins.scripted import ScriptedOrigin
 
+CONFIG = {"cache": "no_store"}
+"""The fake daemon has no cache, which each record would mention."""
+
 
 def perform(path: str, **params: Any) -> Callable[[carpool.Client, str], Any]:
     return lambda client, url: [client.call("request.perform", **{**params, "url": url + path})]

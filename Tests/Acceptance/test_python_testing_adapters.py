@@ -23,6 +23,10 @@ from harness.transports import content, sending
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin
 
+CONFIG = {"cache": "no_store"}
+"""The fake daemon has no cache, which each record would mention."""
+
+
 KINDS = ["blocking", "asyncio", "trio"]
 URL = "http://fake.example"
 EVENTS = {"types": ["task.did_receive_response"]}

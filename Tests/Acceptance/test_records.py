@@ -29,7 +29,7 @@ def serve(origin: ScriptedOrigin, body: bytes, **headers: str) -> str:
 
 def test_the_record_has_everything(client: carpool.Client, nginx: Nginx) -> None:
     record = client.call("request.perform", url=f"{nginx.http}/hello.txt")
-    assert set(record) == {"request", "state", "outcome", "response", "body", "metrics", "attempts"}
+    assert set(record) == {"request", "state", "outcome", "response", "body", "metrics", "attempts", "cache"}
     assert record["request"].startswith("r_")
     assert record["state"] == "finished"
     assert record["outcome"] == {"ok": True}

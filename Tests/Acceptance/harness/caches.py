@@ -10,9 +10,6 @@ from harness.daemon import Daemon
 from harness.wire import RemoteError, Wire
 
 SESSION = "cached"
-CACHING: dict[str, Any] = {"cache": None}
-"""A configuration that leaves the daemon's own default: sessions may have a cache."""
-
 Record = dict[str, Any]
 
 

@@ -41,10 +41,6 @@ def environment(directory: Path) -> dict[str, str]:
     return kept
 
 
-DEFAULTS: dict[str, Any] = {"cache": "no_store"}
-"""What every configuration of a test has unless it says otherwise: a request that is repeated reaches its origin."""
-
-
 class Daemon:
     """A carpoold that serves. `config` is its configuration file's content; root may start one for another user."""
 
@@ -85,13 +81,9 @@ class Daemon:
         return self.directory / "config" / "carpool" / "config.json"
 
     def configure(self, config: Mapping[str, Any]) -> None:
-        """Write the configuration file with `DEFAULTS`; a running daemon reads it at the next reload.
-
-        A member that is None is left out: the daemon's own default is valid.
-        """
-        content = {name: value for name, value in {**DEFAULTS, **config}.items() if value is not None}
+        """Write the configuration file; a running daemon reads it at the next reload."""
         self.config_file.parent.mkdir(parents=True, exist_ok=True)
-        self.config_file.write_text(json.dumps(content))
+        self.config_file.write_text(json.dumps(config))
 
     def _start(self, variables: Mapping[str, str]) -> None:
         reader, writer = os.pipe()

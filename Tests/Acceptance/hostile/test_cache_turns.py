@@ -9,7 +9,7 @@ import threading
 
 import pytest
 from conftest import StartDaemon
-from harness.caches import CACHING, SESSION, cache, connections, entries, get, statistics, text, told
+from harness.caches import SESSION, cache, connections, entries, get, statistics, text, told
 from harness.calls import line, send_and_read
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
@@ -19,7 +19,6 @@ from harness.wire import Wire
 from origins.pages import MAX_AGE, Page
 from origins.scripted import Exchange, ScriptedOrigin
 
-CONFIG = CACHING
 MANY = 16_000
 """Entries of the least size, most of which fit the memory."""
 KIB = 1 << 10
@@ -189,7 +188,7 @@ def test_thousands_wait_for_one_that_ends(daemon: Daemon, origin: ScriptedOrigin
 
 @as_root
 def test_a_greedy_user_evicts_nothing_of_another(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    config = {"access": {"uids": {str(NOBODY): "submit"}}, "limits": {"cache_memory_bytes": 1 << 20}, **CACHING}
+    config = {"access": {"uids": {str(NOBODY): "submit"}}, "limits": {"cache_memory_bytes": 1 << 20}}
     daemon = start(config=config)
     daemon.directory.chmod(0o755)
     own = [Page(origin, MAX_AGE, body=b"x" * 20_000) for _ in range(10)]
