@@ -15,6 +15,8 @@ from typing import Any
 
 Attack = Callable[[str, str, float, Path], None]
 PIECE = 1 << 16
+DOWNLOADS_A_SECOND = 200
+"""Each makes five jobs."""
 
 
 class Connection:
@@ -117,7 +119,7 @@ def downloads(path: str, origin: str, seconds: float, folder: Path) -> None:
     end = time.monotonic() + seconds
 
     def begin(place: int) -> None:
-        destination = {"path": str(folder / f"attack-{place}"), "replace": True}
+        destination = {"path": str(folder / f"attack-{place}"), "remove_previous": True}
         params = {"url": f"{origin}files/large", "kind": "download", "destination": destination}
         connection.socket.sendall(line("request.perform", params, place))
 
@@ -129,13 +131,37 @@ def downloads(path: str, origin: str, seconds: float, folder: Path) -> None:
             begin(json.loads(connection.lines.readline())["id"])
 
 
+def files(path: str, origin: str, seconds: float, folder: Path) -> None:
+    """Download small files, so many that threads of the daemon get a thousand jobs a second."""
+    connections = [Connection(path, f"files {number}") for number in range(4)]
+    for connection in connections:
+        connection.socket.settimeout(None)
+        threading.Thread(target=_drain, args=(connection,), daemon=True).start()
+    begin = time.monotonic()
+    for number in itertools.count():
+        time.sleep(max(0, begin + number / DOWNLOADS_A_SECOND - time.monotonic()))
+        if time.monotonic() > begin + seconds:
+            return
+        destination = {"path": str(folder / f"file-{number % 64}"), "remove_previous": True}
+        params = {"url": origin, "kind": "download", "destination": destination}
+        connections[number % len(connections)].socket.sendall(line("request.perform", params, number))
+
+
+def _drain(connection: Connection) -> None:
+    with contextlib.suppress(OSError):
+        while connection.socket.recv(1 << 20):
+            pass
+
+
 ATTACKS: dict[str, Attack] = {
     attack.__name__: attack for attack in (lists, journal, batches, bodies, chunks, downloads)
 }
+LOADS: dict[str, Attack] = {"files": files}
+"""What a client may do all day."""
 
 
 if __name__ == "__main__":
     kind, path, origin, seconds, folder = sys.argv[1:]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    ATTACKS[kind](path, origin, float(seconds), Path(folder))
+    (ATTACKS | LOADS)[kind](path, origin, float(seconds), Path(folder))
