@@ -23,7 +23,7 @@ from harness.daemon import CARPOOLD, IS_CHECKED, Daemon
 from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
-from harness.process import own_name, persistently
+from harness.process import own_name, persistently, remove_remains
 from harness.shared import Lender
 from harness.story import Story
 from harness.wire import Wire
@@ -50,6 +50,7 @@ def pytest_sessionstart() -> None:
     for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]:
         os.environ.pop(name, None)
         os.environ.pop(name.upper(), None)
+    remove_remains()
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness.balance import Balance
 from harness.daemon import Daemon
-from harness.process import own_name, running
+from harness.process import own_name, remove_remains, running
 from harness.tcp import listens
 from origins.authority import Authority
 from origins.proxies import Squid
@@ -60,6 +60,18 @@ def test_each_squid_has_shared_memory_of_its_own(squid: Squid, authority: Author
         assert shared_memory(second.name), "it is left by one that is killed"
         second.stop()
         assert shared_memory(second.name) == []
+
+
+def test_remains_of_a_run_that_was_killed_are_removed() -> None:
+    with running(["sleep", "0"]) as dead:
+        dead.wait()
+    paths = {pid: Path(f"/dev/shm/carpool{pid}x0123abcd-cf__metadata.shm") for pid in (dead.pid, os.getpid())}
+    for path in paths.values():
+        path.touch()
+    remove_remains()
+    assert not paths[dead.pid].exists()
+    assert paths[os.getpid()].exists(), "that of a run that goes on"
+    paths[os.getpid()].unlink()
 
 
 def test_names_are_used_once() -> None:

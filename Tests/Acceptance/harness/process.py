@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import secrets
 import select
 import subprocess
@@ -57,6 +58,19 @@ def persistently(make: Callable[[int], T]) -> T:
 def own_name(kind: str) -> str:
     """Return a name that nothing else on the machine has, also if the process of an earlier run had the same number."""
     return f"{kind}{os.getpid()}x{secrets.token_hex(4)}"
+
+
+def remove_remains() -> None:
+    """Remove what runs that were killed have left under names of `own_name`: shared memory and network namespaces."""
+    for folder in ("/dev/shm", "/run/netns"):
+        for path in Path(folder).glob("*"):
+            found = re.match(r"(?:carpool|caching|reach)(\d+)x[0-9a-f]{8}", path.name)
+            if found is None or Path("/proc", found[1]).exists():
+                continue
+            if folder == "/run/netns":
+                subprocess.run(["ip", "netns", "delete", path.name], check=False, capture_output=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def remove_shared_memory(name: str) -> None:
