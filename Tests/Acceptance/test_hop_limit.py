@@ -10,7 +10,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.command import TRANSFER_FAILED, Run
-from harness.downloads import HALF, SIZE, broken, download
+from harness.downloads import SIZE, broken, download, is_whole
 from harness.wire import Wire
 from origins.ranges import Resource
 from origins.scripted import Exchange, ScriptedOrigin
@@ -89,7 +89,6 @@ def test_a_proxy_and_an_origin_that_both_ask_get_both_answers(
     origin.on(TARGET, lambda exchange: exchange.reply(body=b"in") if asking.both(exchange) else None)
     record = wire.call("request.perform", **through(origin), default_headers=has_default_fields)
     assert record["response"]["status"] == 200
-    assert [hop["status"] for hop in record["redirects"]] == [407, 401]
     assert len(origin.requests) == 3
 
 
@@ -132,9 +131,10 @@ def test_an_end_of_a_file_that_moves(wire: Wire, origin: ScriptedOrigin, folder:
     record = download(wire, url, resume_data=token)
     assert failure(record)["name"] == TOO_MANY
     assert len(origin.requests) == MAXIMUM
-    # What there is can still be resumed.
+    # The next download does not believe in that end.
     origin.on("/resource", resource)
-    assert download(wire, url, resume_data=record["resume_data"])["resumed_at_bytes"] == HALF
+    record = download(wire, url, folder / "a", resume_data=record["resume_data"])
+    assert is_whole(record, resource, folder / "a")
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_refreshes_of_tokens_that_are_never_good_enough(client: carpool.Client, 
         client.get(tokens.url, session="api")
     assert caught.value.name == "request_retry_failed"
     assert caught.value.details["retry_error"]["name"] == TOO_MANY
-    assert tokens.refreshes + len(tokens.seen) == MAXIMUM - 1
+    assert tokens.refreshes + len(tokens.seen) == MAXIMUM
 
 
 def test_each_retry_of_a_policy_has_the_whole_maximum(wire: Wire, origin: ScriptedOrigin) -> None:

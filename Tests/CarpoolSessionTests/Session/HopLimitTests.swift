@@ -106,6 +106,6 @@ struct HopLimitTests {
         }
         #expect(request.error?.name == "request_retry_failed")
         #expect(request.error?.cause("retry_error")?.name == "session_task_failed.too_many_hops")
-        #expect(stage.transport.requests.count == 39)
+        #expect(stage.transport.requests.count == 40)
     }
 }
