@@ -31,6 +31,11 @@ def built(root: Path) -> Path:
     return next((folder for folder in folders if (folder / "carpoold").exists()), folders[-1])
 
 
+def kind(folder: Path) -> str:
+    """Return whose build a folder has: "packages" or "developers"."""
+    return "packages" if folder.match("*/.build-release/release") else "developers"
+
+
 def described(folder: Path) -> str:
     """Return which programs a folder has, how they were built, and the compiler's flags if they are known."""
     maker = next((maker for place, maker in BUILDS.items() if folder.match(f"*/{place}")), None)
