@@ -13,7 +13,19 @@ from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
-MEMBERS = {"request", "state", "outcome", "response", "body", "metrics", "method", "url", "attempts", "timeline"}
+MEMBERS = {
+    "request",
+    "state",
+    "outcome",
+    "response",
+    "body",
+    "metrics",
+    "method",
+    "url",
+    "attempts",
+    "timeline",
+    "cache",
+}
 TIMES = ["request_start", "initial_response", "request_completed", "serialization_completed"]
 SPANS = {"latency_us", "request_duration_us", "serialization_duration_us", "total_duration_us"}
 STEPS = ["queued_us", "dns_us", "connect_us", "tls_us", "request_us", "first_byte_us", "end_us"]
@@ -45,7 +57,7 @@ def test_a_record_has_every_field(wire: Wire, origin: ScriptedOrigin) -> None:
     assert record["outcome"] == {"ok": True, "value": {"a": 1}}
     assert record["body"] == {"text": '{"a": 1}', "size_bytes": 8}
     assert record["metrics"] | {"start": 0, "duration_us": 0} == {
-        "start": 0, "duration_us": 0, "attempts": 1, "redirects": 0, "reused": False,
+        "start": 0, "duration_us": 0, "attempts": 1, "redirects": 0, "reused": False, "resource_fetch_type": "network",
     }  # fmt: skip
     (attempt,) = record["attempts"]
     assert set(attempt) == {"request", "response", "metrics"}
