@@ -67,6 +67,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each hostile test has a daemon of its own, whose turns and memory it measures."""
+    for item in items:
+        if item.path.parent.name == "hostile":
+            item.add_marker(pytest.mark.own_daemon)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(faults.told())
 
