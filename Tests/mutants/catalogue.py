@@ -47,7 +47,8 @@ class Mutant:
     likely: tuple[str, ...]
     """The suites of Swift tests that are run before the others, because they are likely to find it."""
     acceptance: tuple[str, ...]
-    """The files of Tests/Acceptance that judge it if the Swift tests of its module do not find it."""
+    """What judges it if the Swift tests of its module do not find it: acceptance tests that are likely to find it, and
+    files of Tests/Acceptance."""
     survives: str
     """Why no test finds it; empty if one does."""
 
@@ -90,9 +91,15 @@ def mutant(module: str, entry: Mapping[str, Any]) -> Mutant:
         is_statement=mutated is None or entry.get("is_statement", False),
         breaks=entry["breaks"],
         likely=tuple(entry.get("likely", ())),
-        acceptance=tuple(f"Tests/Acceptance/test_{name}.py" for name in entry["acceptance"]),
+        acceptance=tuple(acceptance(name) for name in entry["acceptance"]),
         survives=entry.get("survives", ""),
     )
+
+
+def acceptance(name: str) -> str:
+    """Return the path of an acceptance file, or the id of a test such as `cookies::test_one`."""
+    file, colons, test = name.partition("::")
+    return f"Tests/Acceptance/test_{file}.py{colons}{test}"
 
 
 def mutants() -> dict[int, Mutant]:
@@ -103,7 +110,7 @@ def mutants() -> dict[int, Mutant]:
             one = mutant(module, entry)
             if one.number in found:
                 raise MutantError(f"two mutants have the number {one.number}")
-            if missing := [file for file in one.acceptance if not (ROOT / file).is_file()]:
+            if missing := [name for name in one.acceptance if not (ROOT / name.partition("::")[0]).is_file()]:
                 raise MutantError(f"mutant {one.number}: {', '.join(missing)} is missing")
             found[one.number] = one
     return dict(sorted(found.items()))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from catalogue import PLACE, ROOT, TREE, Mutant
 
@@ -131,7 +131,7 @@ def watch(process: subprocess.Popen[bytes], events: Path, seconds: float) -> Fou
     with events.open() as stream:
         while True:
             is_over = process.poll() is not None
-            for payload in payloads(stream.readlines()):
+            for payload in payloads(stream):
                 moved = time.monotonic()
                 match payload.get("kind"):
                     case "issueRecorded" if not payload.get("issue", {}).get("isKnown"):
@@ -149,23 +149,36 @@ def watch(process: subprocess.Popen[bytes], events: Path, seconds: float) -> Fou
             time.sleep(0.2)
 
 
-def payloads(lines: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The payloads of the events in these lines."""
-    for line in lines:
-        if line.endswith("\n"):
+def payloads(stream: IO[str]) -> Iterator[Mapping[str, Any]]:
+    """The payloads of the events that were written since the last call."""
+    while True:
+        position = stream.tell()
+        line = stream.readline()
+        if not line.endswith("\n"):
+            stream.seek(position)
+            return
+        if line.strip():
             yield json.loads(line)["payload"]
 
 
 def acceptance(mutant: Mutant, seconds: float) -> Found:
-    """Let files of the acceptance suite judge."""
-    return judged(
-        run_acceptance,
-        mutant,
-        mutant.acceptance,
-        lambda test: [test],
-        lambda test: ["--deselect", test],
-        seconds,
-    )
+    """Let tests and files of the acceptance suite judge, the likely tests first."""
+    end = time.monotonic() + seconds
+    found = Found()
+    likely = [name for name in mutant.acceptance if "::" in name]
+    files = [name for name in mutant.acceptance if "::" not in name]
+    for selection in [likely, files]:
+        if selection and not found.test:
+            found = judged(
+                run_acceptance,
+                mutant,
+                selection,
+                lambda test: [test],
+                # Ids are relative to the folder of the suite's settings.
+                lambda test: ["--deselect", test.removeprefix("Tests/Acceptance/")],
+                end - time.monotonic(),
+            )
+    return found
 
 
 def run_acceptance(selection: Sequence[str], number: int, seconds: float) -> Found:
