@@ -85,4 +85,15 @@ import Testing
         #expect(middle == Array(body[(count / 2)..<(count / 2 + 100)]))
         #expect(try bench.result { reader.read(from: count, atMost: 100, then: $0) }.get() == [])
     }
+
+    /// HS-02: a body that was written is not one that waits to be written.
+    @Test func moreThanMayWaitIsWrittenOneAfterTheOther() throws {
+        let bench = try DiskBench()
+        let store = try bench.opened()
+        let body = [UInt8](repeating: 7, count: DiskStore.maximumWaitingBytes / 4)
+        for number in 0..<5 {
+            let entry = DiskBench.entry("https://example.com/\(number)", body: body)
+            #expect(try bench.save(entry, in: store) != nil, "\(number)")
+        }
+    }
 }

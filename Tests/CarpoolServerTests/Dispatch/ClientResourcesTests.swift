@@ -22,4 +22,24 @@ struct ClientResourcesTests {
         #expect(slices == 8)
         #expect(client.resources.dependents.isEmpty)
     }
+
+    @Test("The subscriptions of a connection that closes are removed")
+    func subscriptions() {
+        let client = FakeClient()
+        for id in ["s-1", "s-2"] {
+            client.resources.subscriptions[id] = Subscription(
+                id: id, filter: EventFilter(patterns: ["*"], scope: .everyone), sink: client, reader: client.identity,
+                queue: EventQueue(position: 0, last: 0))
+        }
+        var removed: Set<String> = []
+        let release = ClientResources.Release { _ in
+        } removeSubscription: {
+            removed.insert($0.id)
+        } endWatch: { _ in
+        } endSession: { _ in
+        }
+        #expect(!client.resources.releaseSlice(release, until: { false }))
+        #expect(removed == ["s-1", "s-2"])
+        #expect(client.resources.subscriptions.isEmpty)
+    }
 }

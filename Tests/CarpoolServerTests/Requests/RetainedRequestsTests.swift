@@ -56,6 +56,17 @@ struct RetainedRequestsTests {
         #expect(entries.map(\.sequence) == [2])
     }
 
+    @Test("B5: a failure that its client has read is dropped before older ones that no client has read")
+    func readFirst() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedRequestsPerUser = 3
+        let entries = (1...4).map { entry($0) }
+        for entry in entries[..<3] { #expect(finish(entry, &registry, limits).isEmpty) }
+        entries[1].isRead = true
+        #expect(finish(entries[3], &registry, limits).map(\.sequence) == [2])
+    }
+
     @Test("B6: where numbers and bytes are both too much, the number is taken from the user with most requests")
     func numberOfMost() {
         var registry = RequestRegistry()

@@ -35,6 +35,15 @@ struct StreamFramerTests {
         }
     }
 
+    @Test("A line of as many bytes as the limit is whole, and one more is too long", arguments: ["\n", "\r\n"])
+    func lineOfTheLimit(_ end: String) {
+        var splitter = LineSplitter(limit: 3)
+        let whole = Array("abc\(end)".utf8).withUnsafeBytes { splitter.take($0).line }
+        #expect(whole == .whole(Array("abc".utf8)))
+        let long = Array("abcd\(end)".utf8).withUnsafeBytes { splitter.take($0).line }
+        #expect(long == .tooLong)
+    }
+
     @Test("Pieces are no larger than the room for them", arguments: [StreamSerializer.bytes, .text])
     func room(_ serializer: StreamSerializer) {
         var framer = serializer.makeFramer(recordBytes: 1_000)
