@@ -34,7 +34,7 @@ WHAT: Final = {
 START_S: Final = 300
 WARM: Final = 40
 # The instructions of a window are divided by its repetitions, and the least of all windows counts.
-WINDOWS, REPETITIONS = 5, 40
+WINDOWS, REPETITIONS = 10, 16
 # The session has no cache, and an older daemon may know none.
 SESSION: Final = "bare"
 # What a request that is suspended and resumed has: two events and two notifications of each.
@@ -93,6 +93,11 @@ def without_debug_information(program: Path, folder: Path) -> Path:
     return copy
 
 
+# Tables of Swift have the same order in each process. The daemon would execute itself without this variable, unless the
+# other one says that it has.
+SAME: Final = ("sh", "-c", 'SWIFT_DETERMINISTIC_HASHING=1 CARPOOL_EXECUTED=$$ exec "$@"', "sh")
+
+
 def callgrind(directory: Path, *more: str) -> tuple[str, ...]:
     """Return the beginning of a command that callgrind counts. A process that executes itself again is counted too."""
     return ("valgrind", "--tool=callgrind", *more, "--trace-children=yes", f"--callgrind-out-file={directory}/out")
@@ -102,7 +107,7 @@ def count_daemon(build: Build, directory: Path) -> dict[str, float]:
     """Count what requests and events cost the daemon."""
     bench = build.bench
     limits = {"journal_linger_ms": 0}
-    prefix = callgrind(directory, "--instr-atstart=no")
+    prefix = (*SAME, *callgrind(directory, "--instr-atstart=no"))
     daemon = Daemon(
         directory, prefix, program=build.daemon, patience_s=START_S, configuration={"cache": None, "limits": limits}
     )
@@ -146,7 +151,7 @@ def count_command(build: Build, directory: Path) -> dict[str, float]:
         for name, arguments in {"command": ("get",), "curl": ("curl", "-s")}.items():
             command = [str(build.command), *arguments, build.bench.origin.http]
             subprocess.run(command, check=True, env=variables, stdout=subprocess.DEVNULL)
-            counted = [*callgrind(directory), *command]
+            counted = [*SAME, *callgrind(directory), *command]
             subprocess.run(counted, check=True, env=variables, capture_output=True, timeout=START_S)
             found[name] = total(directory / "out")
         return found

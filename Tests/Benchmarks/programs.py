@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # The folders of `clients/build --release` and `clients/build`, in a checkout.
 BUILDS = {".build-release/release": "clients/build --release", ".build/release": "clients/build"}
-FLAG = re.compile(r'"(-(?:O\w*|g\w*|enforce-exclusivity=\w+|cross-module-optimization|whole-module-optimization))"')
+FLAG = re.compile(r'"(-(?:O\w*|g\w*|enforce-exclusivity=\w+|disable-cmo|cross-module-optimization))"')
 
 
 @dataclass(frozen=True)
