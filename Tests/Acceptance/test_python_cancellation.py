@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import carpool
 import pytest
+from carpool._link_async import Link
 from harness.balance import Balance, sent
 from harness.daemon import ROOT, Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
@@ -109,6 +111,33 @@ def test_a_cancelled_await_cancels_its_request(
 
     run_loop(run())
     assert closed.wait(PATIENCE_SECONDS)
+
+
+def test_a_caller_that_is_cancelled_while_the_answer_comes(
+    daemon: Daemon, origin: ScriptedOrigin, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer has the request's name, and the caller does not get it any more."""
+    origin.hold("/held")
+    begin = Link.begin
+
+    async def begin_to_be_cancelled(link: Link, method: str, *arguments: Any) -> Any:
+        pending = await begin(link, method, *arguments)
+        if method == "request.submit":
+            caller = asyncio.current_task()
+            assert caller is not None
+            # It runs before the caller, which waits from now on.
+            pending.future.add_done_callback(lambda _: caller.cancel())
+        return pending
+
+    monkeypatch.setattr(Link, "begin", begin_to_be_cancelled)
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.create_task(client.download(f"{origin.url}/held", folder))
+            await asyncio.to_thread(eventually, daemon.is_idle)
+
+    asyncio.run(run())
 
 
 def test_a_request_with_eight_tags_has_no_room_for_the_one_of_a_cancelled_call(

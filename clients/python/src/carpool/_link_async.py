@@ -217,8 +217,11 @@ class Link(asyncio.Protocol):
         try:
             yield
         except asyncio.CancelledError:
-            if self.calls.pop(pending.call, None) is not None and self.ended is None:
+            is_unanswered = self.calls.pop(pending.call, None) is not None
+            if self.ended is None and is_unanswered:
                 self.orphans.add(pending.call, pending.method, pending.params)
+            elif self.ended is None:
+                self.orphans.add_answered(pending)
             raise
         except BaseException:
             self.calls.pop(pending.call, None)

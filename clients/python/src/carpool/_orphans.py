@@ -12,7 +12,7 @@ from . import _waiting
 from ._exceptions import CarpoolError
 
 if TYPE_CHECKING:
-    from ._link_async import Link
+    from ._link_async import Link, Pending
 
 # The label by which a request is found whose name this program does not know yet.
 TAG: Final = "carpool.call"
@@ -61,13 +61,25 @@ class Orphans:
         else:
             self._link.tell("rpc.cancel", {"id": call})
 
+    def add_answered(self, pending: Pending) -> None:
+        """End the request of a call whose caller was cancelled when the answer had come, but had not reached it."""
+        params, future = pending.params, pending.future
+        is_labelled = pending.method == "request.perform" and TAG in (params.get("tags") or {})
+        is_submitted = pending.method == "request.submit" and params.get("on_disconnect") == "cancel"
+        has_result = future.done() and not future.cancelled() and future.exception() is None
+        if has_result and (is_labelled or is_submitted):
+            self._end(future.result())
+
     def answered(self, call: int, value: Any) -> None:
-        """Note the answer of such a call. A request that has not finished is cancelled, and dismissed."""
-        is_unfinished = isinstance(value, dict) and "request" in value and "outcome" not in value
+        """Note the answer of such a call."""
         if self._labels.pop(call, None) is None and call not in self._submitted:
             return
         self._submitted.discard(call)
-        if is_unfinished:
+        self._end(value)
+
+    def _end(self, value: Any) -> None:
+        """Cancel and dismiss the request of an answer, unless it has finished."""
+        if isinstance(value, dict) and "request" in value and "outcome" not in value:
             self._link.tell("request.cancel", {"request": value["request"]})
             self._link.tell("request.dismiss", {"request": value["request"]})
 
