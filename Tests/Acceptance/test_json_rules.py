@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from harness.daemon import ROOT, Daemon
 from harness.jsontext import is_taken
+from harness.waiting import eventually
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
@@ -223,7 +224,8 @@ def test_b4_a_pending_call_keeps_its_body_and_no_tree_of_it(daemon: Daemon, orig
                 f'{{"jsonrpc":"2.0","id":{number},"method":"request.perform",'
                 f'"params":{{"url":"{origin.url}/held","method":"POST","body":{{"json":{body}}}}}}}'
             )
-        assert wire.result(wire.request("daemon.stats"))["requests"]["active"] == 30
+        # A body is read on a worker first.
+        eventually(lambda: wire.call("daemon.stats")["requests"]["active"] == 30)
         grown = rss() - before
         released.set()
     # A tree of each would be thirty times as much; the allocator may keep freed memory for a while.
