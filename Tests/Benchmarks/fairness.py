@@ -226,7 +226,9 @@ def _behind_a_queue(bench: Bench) -> Row:
     found = [_behind(bench, count) for _ in range(1 if bench.quick else 3)]
     rounds = sorted((each for each in found if each), key=lambda each: each[1] / each[0])
     if not rounds:
-        return Row(what, "", "", f"not measured: the queue was empty after {LEAST_SAMPLES} requests", "", None)
+        return Row(
+            what, "", "", f"not measured: the queue was empty before {LEAST_SAMPLES} requests had ended", "", None
+        )
     before, after = rounds[len(rounds) // 2]
     return _compare(what, [before], [after], QUEUE_AIM)
 
