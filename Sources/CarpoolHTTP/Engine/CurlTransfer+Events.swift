@@ -8,8 +8,8 @@ extension CurlTransfer {
     private static let refusal = 0
     /// Decoded bytes that are accepted before the ratio counts.
     private static let decodingGrace: Int64 = 1 << 20
-    /// Maximum number of a proxy's answers to CONNECT: a challenge, three that say that a nonce was too old, and the last
-    /// one. libcurl itself has no maximum.
+    /// Maximum number of a proxy's answers to CONNECT: a challenge, three that say that a nonce was too old, and the
+    /// last one. libcurl itself has no maximum.
     private static let maximumTunnelAnswers = 5
     /// Encoded bytes that libcurl may hold without having counted them: its receive buffer.
     private static let uncounted: Int64 = 16_384

@@ -1,4 +1,5 @@
 internal import CTLS
+internal import CarpoolSystem
 internal import Glibc
 
 /// Evaluates the chain of one server. Builds a chain once for all evaluators that need it.
@@ -52,7 +53,7 @@ final class ServerTrustCheck {
         self.securityLevel = securityLevel
         self.staple = staple
         self.accepted = accepted
-        self.time = time ?? Glibc.time(nil)
+        self.time = time ?? Int(WallClock.microseconds() / 1_000_000)
     }
 
     /// Evaluates the chain.

@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// The name of one run of the daemon, `epoch` in `daemon.info`, in the ids of requests and in cursors: short, of a fixed
-/// width, and different from the last one. Not the Unix epoch.
+/// The name of one run of the daemon, `epoch` in `daemon.info`, in the ids of requests and in cursors: short, of a
+/// fixed width, and different from the last one. Not the Unix epoch.
 enum Epoch {
     private static let width = 6
     /// 36^6, the number of names: they repeat after 25 days.

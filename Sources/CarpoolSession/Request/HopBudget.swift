@@ -1,5 +1,5 @@
-/// Counts the requests that servers cause within one call, beside the first one: redirects, answers to challenges of the
-/// origin and of a proxy, repeats after other responses (417, a range that does not fit), and retries with a new
+/// Counts the requests that servers cause within one call, beside the first one: redirects, answers to challenges of
+/// the origin and of a proxy, repeats after other responses (417, a range that does not fit), and retries with a new
 /// credential. Together they have one maximum, so that servers that ask in turn cannot keep a call running.
 ///
 /// A retry that a policy or a client decides begins a new budget: its number is limited by what the caller has set.
