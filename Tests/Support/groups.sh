@@ -159,14 +159,16 @@ start_ready() {
 
 # carry_out PROCESSORS: runs the planned groups, each as soon as those that it needs have passed.
 carry_out() {
-    local name code ended
+    local name code
     choose_groups
     start_ready "$1"
     while ((${#group_pids[@]} > 0)); do
-        code=0
-        wait -n -p ended "${group_pids[@]}" || code=$?
+        # Not by wait -n, which loses one of two that end at the same time.
+        sleep 0.2
         for name in "${!group_pids[@]}"; do
-            [[ ${group_pids[$name]} == "$ended" ]] || continue
+            ! kill -0 "${group_pids[$name]}" 2>/dev/null || continue
+            code=0
+            wait "${group_pids[$name]}" || code=$?
             unset "group_pids[$name]"
             if ((code == 0)); then plan_state[$name]=ok; else plan_state[$name]=FAIL; fi
             report "$name" "${plan_state[$name]}"
