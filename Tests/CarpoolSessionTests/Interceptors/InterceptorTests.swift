@@ -158,9 +158,8 @@ struct InterceptorTests {
 
     static func describe(_ result: RetryResult) -> String {
         switch result {
-        case .retry: "retry"
+        case .retry, .retryWithNewCredential: "retry"
         case .retryWithDelay(let milliseconds): "delay(\(milliseconds))"
-        case .retryWithNewCredential: "retry with a new credential"
         case .doNotRetry: "doNotRetry"
         case .doNotRetryWithError(let error): "error(\(error.name))"
         }
