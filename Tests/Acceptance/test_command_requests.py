@@ -189,6 +189,7 @@ def masked(text: str, *names: str) -> str:
     return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
 
 
+@pytest.mark.own_daemon  # whose first request has a name of the width in the snapshots
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_waterfall_fits_any_width(run: Run, screen: Screen, origin: ScriptedOrigin, width: int) -> None:
     name = finished(run, submit(run, two_hops(origin)))
