@@ -54,15 +54,19 @@ public final class LineWriter: @unchecked Sendable {
         let room = LineWriter.capacity - (begin - taken.load(ordering: .acquiring))
         var line = line
         let count = line.utf8.count
-        guard hasThread, count <= room else {
-            notNoted.add(1, ordering: .relaxed)
-            allDropped.add(1, ordering: .relaxed)
-            return
-        }
+        guard hasThread, count <= room else { return drop(queued: begin) }
         line.withUTF8 { copy(UnsafeRawBufferPointer($0), to: begin) }
         // The order of these two, and of their counterparts in `take`: one of the threads sees what the other has done.
         queued.store(begin + count, ordering: .sequentiallyConsistent)
         if taken.load(ordering: .sequentiallyConsistent) == begin { LineWriter.signal(wake) }
+    }
+
+    /// Counts a line that is dropped.
+    private func drop(queued: Int) {
+        allDropped.add(1, ordering: .relaxed)
+        // Ordered as the two in `write`. The thread may have emptied the ring meanwhile, and waits for a line then.
+        notNoted.add(1, ordering: .sequentiallyConsistent)
+        if taken.load(ordering: .sequentiallyConsistent) == queued { LineWriter.signal(wake) }
     }
 
     /// Copies bytes into the ring.
@@ -118,12 +122,12 @@ public final class LineWriter: @unchecked Sendable {
         }
     }
 
-    /// All waiting lines, followed by the note about dropped ones; nil if there are none.
+    /// All waiting lines, followed by the note about dropped ones; nil if there is nothing to write.
     private func take() -> [UInt8]? {
         let begin = taken.load(ordering: .relaxed)
-        guard queued.load(ordering: .sequentiallyConsistent) > begin else { return nil }
         // Before the end of the lines is read: the note comes behind all that were queued before the dropped ones.
-        let dropped = notNoted.exchange(0, ordering: .acquiring)
+        let dropped = notNoted.exchange(0, ordering: .sequentiallyConsistent)
+        guard dropped > 0 || queued.load(ordering: .sequentiallyConsistent) > begin else { return nil }
         let end = queued.load(ordering: .acquiring)
         let start = begin % LineWriter.capacity
         let first = min(end - begin, LineWriter.capacity - start)

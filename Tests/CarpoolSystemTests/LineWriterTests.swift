@@ -79,4 +79,18 @@ struct LineWriterTests {
         #expect(noted() == writer.dropped)
         #expect(kept() == 2_000 - writer.dropped)
     }
+
+    @Test("The number of dropped lines is written though no line follows") func lastNote() throws {
+        let (input, output) = try makePipe()
+        let writer = LineWriter(output) { "dropped \($0)\n" }
+        writer.write(String(repeating: "x", count: LineWriter.capacity) + "\n")
+        #expect(writer.dropped == 1)
+        #expect(MonotonicTime.read().advanced(milliseconds: 30_000).waitForInput(input))
+        var bytes = [UInt8](repeating: 0, count: 100)
+        guard case .bytes(let count) = bytes.withUnsafeMutableBytes({ Bytes.read(input, into: $0) }) else {
+            Issue.record("nothing was written")
+            return
+        }
+        #expect(String(decoding: bytes[..<count], as: UTF8.self) == "dropped 1\n")
+    }
 }
