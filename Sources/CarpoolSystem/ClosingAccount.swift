@@ -7,8 +7,11 @@ struct ClosingAccount {
     /// connection may have under way.
     static let maximum = 1_012
 
+    let maximum: Int
     private var counts: [UInt32: Int] = [:]
     private var full: Set<UInt32> = []
+
+    init(maximum: Int = ClosingAccount.maximum) { self.maximum = maximum }
 
     /// Whether a user has too many.
     func isFull(_ user: UInt32) -> Bool { !full.isEmpty && full.contains(user) }
@@ -18,7 +21,7 @@ struct ClosingAccount {
     mutating func change(_ user: UInt32, by count: Int) -> Bool {
         let now = (counts[user] ?? 0) + count
         counts[user] = now > 0 ? now : nil
-        if now >= ClosingAccount.maximum { return full.insert(user).inserted }
-        return now <= ClosingAccount.maximum / 2 && full.remove(user) != nil
+        if now >= maximum { return full.insert(user).inserted }
+        return now <= maximum / 2 && full.remove(user) != nil
     }
 }

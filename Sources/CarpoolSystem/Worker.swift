@@ -14,7 +14,7 @@ public final class Worker {
     private var jobs: [Int: WorkerJob] = [:]
     private var lastTicket = 0
     private var counters = WorkerStatistics()
-    private var closing = ClosingAccount()
+    private var closing: ClosingAccount
     /// Called when a user begins to have too many descriptors that wait to be closed, or no longer has.
     public var onClosingChange: ((UInt32) -> Void)?
     private let link: WorkerLink
@@ -33,8 +33,11 @@ public final class Worker {
         self.init(loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds)
     }
 
-    init(loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int) {
+    init(
+        loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int, closing: ClosingAccount = ClosingAccount()
+    ) {
         self.loop = loop
+        self.closing = closing
         scheduler = JobScheduler(limits: limits)
         threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds)
         let link = WorkerLink()

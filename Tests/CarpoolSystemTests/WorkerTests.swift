@@ -158,16 +158,17 @@ import Testing
 
     @Test(.serialized, arguments: [false, true])
     func b1OnlyPassedDescriptorsCountAsTooManyToClose(_ isPassed: Bool) throws {
-        ResourceLimits.raiseOpenFiles()
         let loop = try EventLoop()
-        let worker = Worker(loop: loop)
+        // Few, because Foundation's processes, which other tests start, do not bear descriptors above 1,024.
+        let closing = ClosingAccount(maximum: 20)
+        let worker = Worker(loop: loop, limits: .init(), idleMilliseconds: 1_000, closing: closing)
         let access = worker.access(for: Self.share("a"))
         let gate = Gate()
         var wasFull = false
         worker.onClosingChange = { _ in wasFull = true }
         // They wait behind jobs that hold all threads of their user.
         for _ in 0..<50 { try worker.run(for: Self.share("a"), gate.wait) {} }
-        var files = try (0..<ClosingAccount.maximum).map { _ in
+        var files = try (0..<closing.maximum).map { _ in
             WorkerFile(
                 try FileDescriptor.open("/dev/null", O_RDONLY),
                 closer: isPassed ? access.closerOfPassed : access.closer)
