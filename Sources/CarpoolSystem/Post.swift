@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// Something that threads pass to each other in a ``PostList``, and that is delivered on the loop in the end.
 ///
-/// `@unchecked Sendable` because one thread at a time has it: the one that adds it to a list, then the one that takes it.
+/// `@unchecked Sendable` because one thread at a time has it: the one that adds it to a list, then the one that takes
+/// it.
 class Post: @unchecked Sendable {
     fileprivate var next: Unmanaged<Post>?
 

@@ -18,8 +18,9 @@ final class WorkerThreads: @unchecked Sendable {
     private let ready = PostList()
     private let taken = Mutex(PostQueue())
     private let jobs = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    /// The threads that start or wait for a job, less the jobs that no thread has begun. The loop subtracts one for a job
-    /// and adds one for a thread; a thread adds one after the work of each job. A thread that takes a job changes both numbers.
+    /// The threads that start or wait for a job, less the jobs that no thread has begun. The loop subtracts one for a
+    /// job and adds one for a thread; a thread adds one after the work of each job. A thread that takes a job changes
+    /// both numbers.
     private let spare = Atomic<Int>(0)
     private let threads = Atomic<Int>(0)
     private var started = 0
