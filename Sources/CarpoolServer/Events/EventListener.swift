@@ -15,6 +15,8 @@ final class EventListener: TurnObserver {
     private(set) var interests: [Interest] = []
     /// Calls that wait for an event.
     private(set) var polls: [any EventWaiter] = []
+    /// The interest of each of these calls, in the same order.
+    private(set) var pollInterests: [Interest] = []
     /// Types that at least one subscription or call matches; some may be left over from removed ones.
     private(set) var eventTypes = EventTypeSet()
     /// The users whose events may pass.
@@ -32,10 +34,16 @@ final class EventListener: TurnObserver {
     /// How many events a subscription has to be behind to be sent a bookmark at the end of the turn.
     private var bookmarkDistance: Int?
 
-    /// The types and the filter of one subscription.
+    /// The types and the filter of one subscription or call.
     struct Interest {
         let types: EventTypeSet
         let filter: EventFilter
+
+        /// Whether an event passes.
+        @inline(__always)
+        func wants(_ type: EventType, about subject: EventSubject?) -> Bool {
+            types.contains(type) && filter.follows(subject)
+        }
     }
 
     init(_ sink: any EventSink, readers: EventJournal.Readership, publisher: EventPublisher) {
@@ -55,8 +63,8 @@ final class EventListener: TurnObserver {
     func mayWant(_ type: EventType, _ subject: EventSubject?) -> Bool {
         guard eventTypes.contains(type), readers.includes(subject?.uid) else { return false }
         guard interests.count &+ polls.count <= EventListener.filteredAtOnce else { return true }
-        return interests.contains { $0.types.contains(type) && $0.filter.follows(subject) }
-            || polls.contains { $0.filter.wants(type, about: subject) }
+        return interests.contains { $0.wants(type, about: subject) }
+            || pollInterests.contains { $0.wants(type, about: subject) }
     }
 
     // MARK: Subscriptions and calls
@@ -88,14 +96,17 @@ final class EventListener: TurnObserver {
     func add(_ poll: any EventWaiter) {
         poll.place = polls.count
         polls.append(poll)
+        pollInterests.append(Interest(types: poll.filter.types, filter: poll.filter))
         widen(poll.filter.types, poll.filter.readers)
     }
 
     /// Takes a call out; the last one takes its place. Returns whether it was there.
     func remove(_ poll: any EventWaiter) -> Bool {
-        guard let place = poll.place, let last = polls.popLast() else { return false }
+        guard let place = poll.place, let last = polls.popLast(), let interest = pollInterests.popLast() else {
+            return false
+        }
         if last !== poll {
-            polls[place] = last
+            (polls[place], pollInterests[place]) = (last, interest)
             last.place = place
         }
         poll.place = nil

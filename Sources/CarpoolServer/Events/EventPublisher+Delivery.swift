@@ -50,8 +50,7 @@ extension EventPublisher {
         let (entry, sequence) = (event.entry, event.sequence)
         guard listener.eventTypes.contains(entry.type) else { return }
         let interests = listener.interests
-        for index in interests.indices where interests[index].types.contains(entry.type) {
-            guard interests[index].filter.follows(entry.subject) else { continue }
+        for index in interests.indices where interests[index].wants(entry.type, about: entry.subject) {
             let subscription = listener.subscriptions[index]
             listener.hasUnread = true
             switch subscription.queue.add(sequence, bytes: event.size, limitBytes: limits.unreadEventBytes) {
@@ -64,7 +63,10 @@ extension EventPublisher {
             case .isLost: dropped += 1
             }
         }
-        for poll in listener.polls where poll.filter.wants(entry.type, about: entry.subject) { poll.wake(sequence) }
+        let pollInterests = listener.pollInterests
+        for index in pollInterests.indices where pollInterests[index].wants(entry.type, about: entry.subject) {
+            listener.polls[index].wake(sequence)
+        }
     }
 
     // MARK: Reading on
