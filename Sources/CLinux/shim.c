@@ -388,6 +388,12 @@ void CLinux_trim_memory(size_t kept) {
     if (mallinfo2().fordblks > kept) malloc_trim(0);
 }
 
+// To free a block of more than 64 KiB joins the small blocks that were freed before it, and shrinks the heap.
+void CLinux_trim_heap_of_thread(void) {
+    void *volatile block = malloc(128 << 10);
+    free(block);
+}
+
 long CLinux_voluntary_switches(void) {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;

@@ -17,4 +17,7 @@ public enum Heap {
     /// Returns free memory to the system if there is enough of it: the allocator keeps the memory of a burst. It
     /// takes some milliseconds for 100 MiB.
     public static func trim() { CLinux_trim_memory(keptBytes) }
+
+    /// Returns free memory of the calling thread's own heap to the system, which ``trim()`` does not reach.
+    static func trimOfThread() { CLinux_trim_heap_of_thread() }
 }

@@ -76,7 +76,10 @@ final class WorkerThreads: @unchecked Sendable {
     }
 
     private func serve() {
+        defer { Heap.trimOfThread() }
         while waitForJob() {
+            // What the loop has freed of earlier jobs is in this thread's heap.
+            Heap.trimOfThread()
             guard let job = takeJob() else { continue }
             job._withUnsafeGuaranteedRef { $0.run() }
             // Before the loop can add a job because of this one: it does not start another thread then.

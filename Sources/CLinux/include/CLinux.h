@@ -207,6 +207,10 @@ int CLinux_return_large_memory(int bytes);
 // holds more than this much of it.
 void CLinux_trim_memory(size_t kept);
 
+// Returns free memory at the end of the calling thread's heap to the system, if there is more of it than
+// CLinux_return_large_memory said. malloc_trim leaves the ends of all heaps but the first.
+void CLinux_trim_heap_of_thread(void);
+
 // Overwrites a value with blanks in the kernel's copy of the process's arguments, of which there are `count`: where it is
 // an argument, or the end of one that begins with a hyphen. Swift has another copy.
 void CLinux_hide_argument(int count, const char *value);
