@@ -1,17 +1,7 @@
 internal import Glibc
 
-/// One part that reads unchecked bytes. The environment variable `FUZZ_TARGET` names it; `Tests/Fuzz/run` sets it.
-enum Target: String, CaseIterable {
-    case framer
-    case tokenizer
-    case messages
-    case heads
-    case routes
-    case plists
-    case forms
-    case urls
-    case certificates
-
+extension Target {
+    /// The part that the environment variable `FUZZ_TARGET` names; `Tests/Fuzz/run` sets it.
     static let chosen: Target = {
         let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
         guard let target = Target(rawValue: name) else {
@@ -19,20 +9,6 @@ enum Target: String, CaseIterable {
         }
         return target
     }()
-
-    func run(_ input: UnsafeRawBufferPointer) {
-        switch self {
-        case .framer: FramerTarget.run(input)
-        case .tokenizer: TokenizerTarget.run(input)
-        case .messages: MessagesTarget.run(input)
-        case .heads: HeadsTarget.run(input)
-        case .routes: RoutesTarget.run(input)
-        case .plists: PropertyListsTarget.run(input)
-        case .forms: FormsTarget.run(input)
-        case .urls: URLsTarget.run(input)
-        case .certificates: CertificatesTarget.run(input)
-        }
-    }
 }
 
 /// What libFuzzer calls with each input.

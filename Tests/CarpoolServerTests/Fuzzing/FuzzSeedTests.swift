@@ -5,49 +5,38 @@ import Testing
 /// those of `Tests/Fuzz`; generated inputs run in `Tests/run --long`.
 @Suite struct FuzzSeedTests {
     /// The inputs of all targets, made once: certificates have new keys each time.
-    private static let folder: Result<URL, any Error> = Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "carpool-seeds-\(UUID().uuidString)")
+    private static let inputs: Result<[Target: [Data]], any Error> = Result {
+        let manager = FileManager.default
+        let folder = manager.temporaryDirectory.appending(path: "carpool-seeds-\(UUID().uuidString)")
+        defer { try? manager.removeItem(at: folder) }
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let program = tests.deletingLastPathComponent().appending(path: "Fuzz/seeds")
         let process = try Process.run(program, arguments: [folder.path])
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "Tests/Fuzz/seeds has failed")
-        return folder
-    }
-
-    enum Target: String, CaseIterable, CustomTestStringConvertible {
-        case framer, tokenizer, messages, heads, routes, plists, forms, urls, certificates
-
-        var testDescription: String { rawValue }
-
-        func run(_ input: UnsafeRawBufferPointer) {
-            switch self {
-            case .framer: FramerTarget.run(input)
-            case .tokenizer: TokenizerTarget.run(input)
-            case .messages: MessagesTarget.run(input)
-            case .heads: HeadsTarget.run(input)
-            case .routes: RoutesTarget.run(input)
-            case .plists: PropertyListsTarget.run(input)
-            case .forms: FormsTarget.run(input)
-            case .urls: URLsTarget.run(input)
-            case .certificates: CertificatesTarget.run(input)
-            }
-        }
+        return try Dictionary(
+            uniqueKeysWithValues: Target.allCases.map { target in
+                let place = folder.appending(path: target.rawValue)
+                let files = try manager.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
+                return (target, try files.map { try Data(contentsOf: $0) })
+            })
     }
 
     @Test(arguments: Target.allCases)
     func seedsAndTheirBeginningsPass(target: Target) throws {
-        let folder = try Self.folder.get().appending(path: target.rawValue)
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(files.count >= 5)
-        for file in files {
-            let data = try Data(contentsOf: file)
+        let inputs = try #require(try Self.inputs.get()[target])
+        #expect(inputs.count >= 5)
+        for data in inputs {
             // What a connection that breaks leaves of it, too.
             for length in [data.count, data.count / 2, data.count - 1] where length > 0 {
                 data.prefix(length).withUnsafeBytes { target.run($0) }
             }
         }
     }
+}
+
+extension Target: CustomTestStringConvertible {
+    var testDescription: String { rawValue }
 }
 
 /// Ends the process: what a target says of an input that has failed.
