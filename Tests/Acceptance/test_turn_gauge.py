@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from harness.daemon import Daemon
-from harness.gauge import LONGEST_US, MOST_RECORDED, remaining
+from harness.gauge import LONGEST_US, MOST_RECORDED, DisturbedTurnError, LongTurnError, remaining, verdict
 from harness.waiting import eventually
 from harness.wire import Wire
 from harness.witness import stopped_us, witness
@@ -64,6 +64,13 @@ def test_a_thread_of_a_real_time_priority_waits_and_is_stopped_at_different_time
     assert remaining(figures, LONGEST_US, stops) == 1
     assert remaining(figures, LONGEST_US, stops, is_preferred=True) == 0
     assert remaining(figures, LONGEST_US, [(0, 900_000, 960_000)], is_preferred=True) == 1
+
+
+def test_a_long_turn_is_disturbed_if_the_host_stopped_a_processor_in_it() -> None:
+    elsewhere, within = (0, 700_000, 860_000), (0, 900_000, 903_000)
+    assert verdict(loop(LONG), [elsewhere, (1, 1_000_000, 1_200_000)], is_preferred=True).__class__ is LongTurnError
+    assert verdict(loop(LONG), [elsewhere, within], is_preferred=True).__class__ is DisturbedTurnError
+    assert verdict(loop(LONG), [(1, 861_000, 999_000)], is_preferred=True) is None
 
 
 def test_the_witness_sees_a_processor_that_it_cannot_use() -> None:
