@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 
 from conftest import StartDaemon
 from harness.calls import line, ping
@@ -96,30 +95,3 @@ def test_b5_the_answers_of_batches_of_many_connections_are_bounded(start: StartD
             # It has been carried out, and the connection lives on.
             ping(wire)
     assert daemon.memory_kib() - before < 30 * 1024
-
-
-def test_b11_memory_of_a_burst_is_given_back(daemon: Daemon) -> None:
-    with daemon.wire() as wire:
-        ping(wire)
-    before = daemon.memory_kib()
-    with daemon.wire() as wire:
-        data = b"".join(
-            line("request.submit", None, url="http://127.0.0.1:1/", start="manual", headers={"x": "y" * 500})
-            for _ in range(9_500)
-        )
-        wire.send_bytes(data)
-        eventually(lambda: daemon.stats()["requests"]["active"] == 9_500)
-        wire.call("session.cancel_requests")
-        names: list[str] = []
-        page = {"next": "0"}
-        while page["next"] is not None:
-            page = wire.call("request.list", next=page["next"])
-            names += [entry["request"] for entry in page["requests"]]
-        for start in range(0, len(names), 100):
-            calls = [
-                {"jsonrpc": "2.0", "id": n, "method": "request.dismiss", "params": {"request": name}}
-                for n, name in enumerate(names[start : start + 100])
-            ]
-            wire.send_text(json.dumps(calls))
-            wire.receive()
-    eventually(lambda: daemon.memory_kib() - before <= 8 * 1024, seconds=75)

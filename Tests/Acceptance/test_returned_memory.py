@@ -1,0 +1,64 @@
+"""The memory of a burst is returned to the system: within two of the daemon's ticks, of half a minute each."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from harness.calls import line, ping
+from harness.daemon import Daemon
+from harness.waiting import eventually
+from origins.scripted import ScriptedOrigin
+
+pytestmark = pytest.mark.own_daemon
+
+KEPT_KIB = 8 << 10
+TWO_TICKS_SECONDS = 75
+MEMBERS = {f"k{number:06}": 1 for number in range(60_000)}
+"""Nearly a mebibyte of JSON."""
+
+
+def test_of_requests_that_are_dismissed(daemon: Daemon) -> None:
+    with daemon.wire() as wire:
+        ping(wire)
+    before = daemon.memory_kib()
+    with daemon.wire() as wire:
+        data = b"".join(
+            line("request.submit", None, url="http://127.0.0.1:1/", start="manual", headers={"x": "y" * 500})
+            for _ in range(9_500)
+        )
+        wire.send_bytes(data)
+        eventually(lambda: daemon.stats()["requests"]["active"] == 9_500)
+        wire.call("session.cancel_requests")
+        names: list[str] = []
+        page = {"next": "0"}
+        while page["next"] is not None:
+            page = wire.call("request.list", next=page["next"])
+            names += [entry["request"] for entry in page["requests"]]
+        for start in range(0, len(names), 100):
+            calls = [
+                {"jsonrpc": "2.0", "id": n, "method": "request.dismiss", "params": {"request": name}}
+                for n, name in enumerate(names[start : start + 100])
+            ]
+            wire.send_text(json.dumps(calls))
+            wire.receive()
+    eventually(lambda: daemon.memory_kib() - before <= KEPT_KIB, seconds=TWO_TICKS_SECONDS)
+
+
+def test_of_calls_of_a_mebibyte(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    url = origin.on("/", lambda exchange: exchange.reply(body=b"x"))
+    message = line("request.perform", 1, url=url, method="POST", body={"json": MEMBERS})
+    with daemon.wire() as wire:
+        ping(wire)
+    before = daemon.memory_kib()
+    wires = [daemon.wire() for _ in range(32)]
+    senders = [threading.Thread(target=wire.send_bytes, args=(message,), daemon=True) for wire in wires]
+    for sender in senders:
+        sender.start()
+    for wire in wires:
+        assert wire.receive()["result"]["outcome"]["ok"]
+        wire.close()
+    for sender in senders:
+        sender.join(20)
+    eventually(lambda: daemon.memory_kib() - before <= KEPT_KIB, seconds=TWO_TICKS_SECONDS)
