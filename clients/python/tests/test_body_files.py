@@ -132,3 +132,19 @@ def test_a_pickled_download_stays_in_its_file(connect: Connect, fake: FakeDaemon
     (tmp_path / "file").unlink()
     with pytest.raises(carpool.CarpoolError, match="cannot be read"):
         again.content  # noqa: B018
+
+
+@pytest.mark.parametrize("call", ["post", "submit"])
+def test_a_download_by_another_method_is_not_read(
+    connect: Connect, fake: FakeDaemon, tmp_path: Path, call: str
+) -> None:
+    fake.route("POST", URL, content=LARGE)
+    client = connect(Path(fake.socket))
+    options = {"kind": "download", "destination": {"path": str(tmp_path / "file")}}
+    if call == "post":
+        response = client.run("post", URL, data=pieces(), **options)
+    else:
+        response = client.run("wait", client.run("submit", "POST", URL, **options))
+    assert response.spooled is None
+    again = pickle.loads(pickle.dumps(response))
+    assert (response.spooled, again.spooled, again.content) == (None, None, LARGE)

@@ -207,8 +207,8 @@ def test_no_daemon_behind_an_explicit_socket_is_told(tmp_path: Path, connect: Co
 
 
 def test_a_spooled_body_is_read_and_released(start: Start, connect: Connect, tmp_path: Path) -> None:
-    (tmp_path / "spool").write_bytes(b"large")
-    daemon = start(result(record({"file": str(tmp_path / "spool"), "size_bytes": 5})))
+    (tmp_path / "r_1").write_bytes(b"large")
+    daemon = start(result(record({"file": str(tmp_path / "r_1"), "size_bytes": 5})))
     assert connect(daemon.path).run("get", "http://a/").content == b"large"
     assert daemon.received[1]["method"] == "body.release"
     assert daemon.received[1]["params"] == {"request": "r_1"}

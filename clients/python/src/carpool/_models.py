@@ -35,6 +35,11 @@ def body_content(body: dict[str, Any]) -> bytes | None:
     return None
 
 
+def is_of_caller(path: str, record: dict[str, Any]) -> bool:
+    """Whether the caller has named the file of a body; the daemon's own has the name of the request."""
+    return not path.endswith(f"/{record['request']}")
+
+
 def read_file(path: str) -> bytes | None:
     """Read a file of the daemon's; None if this process cannot open it (another user or mount namespace)."""
     with contextlib.suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123, without pathlib

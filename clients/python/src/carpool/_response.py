@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from . import _cookies, _framing, _names
 from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
-from ._models import CacheOutcome, Headers, body_content
+from ._models import CacheOutcome, Headers, body_content, is_of_caller
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -33,9 +33,8 @@ class Response:
 
     record: dict[str, Any]
     """The daemon's record."""
-    spooled: bytes | None = None
+    spooled: bytes | None = field(default=None, compare=False)
     """The body, when it was too large for the record."""
-    _keeps_file: bool = field(default=False, kw_only=True, compare=False)
     _encoding: str | None = field(default=None, init=False, compare=False)
 
     def __repr__(self) -> str:
@@ -112,13 +111,13 @@ class Response:
         return None if record is None else CacheOutcome(record)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # The file of a download stays; the daemon's own may be gone when the copy is used.
-        if self.spooled is None and self.path is not None and not self._keeps_file:
-            self.spooled = self.content
-        return self.record, self.spooled, self._keeps_file, self._encoding
+        # The daemon's own file may be gone when the copy is used.
+        body = self.record.get("body") or {}
+        is_file = self.spooled is None and "file" in body and not is_of_caller(body["file"], self.record)
+        return self.record, self.content if is_file else self.spooled, self._encoding
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.record, self.spooled, self._keeps_file, self._encoding = state
+        self.record, self.spooled, self._encoding = state
 
     @property
     def content(self) -> bytes:

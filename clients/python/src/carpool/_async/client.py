@@ -15,7 +15,7 @@ from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
-from .._models import Progress
+from .._models import Progress, is_of_caller
 from .._options import RequestOptions, SessionOptions
 from .._pipe import Pipe
 from .._response import Response
@@ -347,7 +347,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
                 _log.ended(record)
-                return Response(record, _keeps_file=True)
+                return Response(record)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
         """Cancel a request whose caller was interrupted; it ends with its connection too. A child leaves it alone."""
@@ -377,9 +377,9 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         return Response(record) if path is not None and operations.can_read(path) else await self._loaded(record)
 
     async def _loaded(self, record: dict[str, Any]) -> Response:
-        """Return the response of a record, with the content of its file."""
+        """Return the response of a record, with the content of its file, which a download keeps."""
         path = operations.spool_path(record)
-        if path is None:
+        if path is None or (is_of_caller(path, record) and operations.can_read(path)):
             return Response(record)
         body = await self._channel.read_file(path)
         return Response(record, await self._read_body(record["request"]) if body is None else body)
