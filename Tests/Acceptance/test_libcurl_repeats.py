@@ -6,22 +6,41 @@ import itertools
 
 import carpool
 import pytest
-from harness.wire import Wire
+from harness.wire import RemoteError, Wire
 from origins.scripted import Exchange, GoneError, ScriptedOrigin
 
+ADDRESS = "origin.example:443"
+REFUSED = "session_task_failed.proxy.authentication_required"
 
-def test_a_tunnel_whose_proxy_finds_every_nonce_too_old(wire: Wire, origin: ScriptedOrigin) -> None:
-    """libcurl itself would answer without end."""
+
+@pytest.fixture
+def stale_proxy(origin: ScriptedOrigin) -> dict[str, object]:
+    """A proxy that finds every nonce too old: libcurl itself would answer without end."""
     nonces = itertools.count(1)
 
     def stale(exchange: Exchange) -> None:
         challenge = f'Digest realm="r", qop="auth", nonce="n{next(nonces)}", stale=true'
         exchange.reply(407, b"no", [("Proxy-Authenticate", challenge)])
 
-    origin.on("origin.example:443", stale)
-    proxy = {"url": origin.url, "username": "ada", "password": "secret", "schemes": ["digest"]}
-    record = wire.call("request.perform", url="https://origin.example/", proxy={"all": proxy})
-    assert record["outcome"]["error"]["name"] == "session_task_failed.proxy.authentication_required"
+    origin.on(ADDRESS, stale)
+    return {"all": {"url": origin.url, "username": "ada", "password": "secret", "schemes": ["digest"]}}
+
+
+def test_a_tunnel_whose_proxy_finds_every_nonce_too_old(
+    wire: Wire, origin: ScriptedOrigin, stale_proxy: dict[str, object]
+) -> None:
+    record = wire.call("request.perform", url="https://origin.example/", proxy=stale_proxy)
+    assert record["outcome"]["error"]["name"] == REFUSED
+    assert len(origin.requests) == 6
+
+
+def test_a_stream_whose_proxy_finds_every_nonce_too_old(
+    wire: Wire, origin: ScriptedOrigin, stale_proxy: dict[str, object]
+) -> None:
+    wire.call("session.create", name="tunnels", configuration={"proxy": stale_proxy})
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.open", host="origin.example", port=443, session="tunnels")
+    assert refusal.value.error["data"]["error"] == REFUSED
     assert len(origin.requests) == 6
 
 

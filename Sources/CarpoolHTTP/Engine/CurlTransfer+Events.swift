@@ -8,9 +8,6 @@ extension CurlTransfer {
     private static let refusal = 0
     /// Decoded bytes that are accepted before the ratio counts.
     private static let decodingGrace: Int64 = 1 << 20
-    /// Maximum number of a proxy's answers to CONNECT: a challenge, three that say that a nonce was too old, and the
-    /// last one. libcurl itself has no maximum.
-    private static let maximumTunnelAnswers = 5
     /// Encoded bytes that libcurl may hold without having counted them: its receive buffer.
     private static let uncounted: Int64 = 16_384
 
@@ -24,7 +21,7 @@ extension CurlTransfer {
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return CurlTransfer.refusal }
-        guard !isConnecting else { return receiveTunnelLine(line) }
+        guard !isConnecting else { return tunnelAnswers.accepts(line) ? line.count : CurlTransfer.refusal }
         if request.heads?.append(line, isTrailer: headReader.isComplete) == false {
             return refuseHead("the heads of the responses have more than \(RecordedHeads.maximumBytes) bytes")
         }
@@ -45,12 +42,6 @@ extension CurlTransfer {
             return refuseHead("the response's head has more than \(HeadReader.maximumLines) lines")
         }
         return line.count
-    }
-
-    /// Receives a line of a proxy's answer to CONNECT, which libcurl evaluates.
-    private func receiveTunnelLine(_ line: UnsafeRawBufferPointer) -> Int {
-        if HeadReader.isStatusLine(line) { tunnelAnswers += 1 }
-        return tunnelAnswers > CurlTransfer.maximumTunnelAnswers ? CurlTransfer.refusal : line.count
     }
 
     /// Fails because the head is too large. The rest of an HTTP/2 head would be received beside the next request, and

@@ -54,7 +54,7 @@ final class CurlTransfer {
     /// Whether a connection is being made for it, so that lines of a head are a proxy's answer to CONNECT.
     var isConnecting = false
     /// The answers of proxies to CONNECT.
-    var tunnelAnswers = 0
+    var tunnelAnswers = TunnelAnswers()
     /// Whether libcurl was about to repeat the request after a final response.
     var hasStoppedRepeat = false
     /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.

@@ -44,6 +44,8 @@ public final class RawStream: ReadinessHandler {
     private(set) var evaluations = TrustEvaluations()
     /// The client's authentication in its connection; `nil` without TLS.
     var authentication: ClientAuthentication?
+    /// The answers of its proxy to CONNECT.
+    var tunnelAnswers = TunnelAnswers()
     /// Whether the peer has sent anything.
     private var hasReceived = false
     private weak var delegate: (any RawStreamDelegate)?

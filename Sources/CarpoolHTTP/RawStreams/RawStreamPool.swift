@@ -95,6 +95,8 @@ public final class RawStreamPool: ReadinessHandler {
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_open_socket(easy.raw, openSocket)
         CCurl_set_close_socket(easy.raw, closeSocket)
+        CCurl_set_write(easy.raw, CURLOPT_HEADERFUNCTION, receiveTunnelLine)
+        easy.set(CURLOPT_HEADERDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         easy.set(CURLOPT_CLOSESOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()))
         streams[ObjectIdentifier(stream)] = stream
         guard isTrustReady(for: stream) else { return stream }
@@ -252,6 +254,15 @@ private func setUpTLS(
     let authentication = ClientAuthentication(stream.settings?.values.certificate)
     stream.authentication = authentication
     return authentication.install(on: context) ? CURLE_OK : CURLE_SSL_CERTPROBLEM
+}
+
+/// There are no other heads: what follows CONNECT is the stream's.
+private func receiveTunnelLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let stream = Unmanaged<RawStream>.fromOpaque(context).takeUnretainedValue()
+    return stream.tunnelAnswers.accepts(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
 }
 
 private func socketInterestChanged(
