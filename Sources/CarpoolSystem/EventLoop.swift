@@ -304,10 +304,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Runs a block on the loop, from any thread. Blocks of one thread run in the order in which they are posted.
     public func post(_ block: @escaping @Sendable () -> Void) { post(Unmanaged.passRetained(PostedBlock(block))) }
 
-    /// Delivers a retained post on the loop, from any thread. Never waits: the loop is woken for the first of the posts
-    /// that it has not taken.
+    /// Delivers a retained post on the loop, from any thread. Never waits. Each post wakes the loop: if only the first
+    /// of several did, and the kernel stopped its thread before that, the others would wait for it.
     func post(_ post: Unmanaged<Post>) {
-        guard inbox.add(post) else { return }
+        inbox.add(post)
         var one: UInt64 = 1
         _ = write(wake, &one, 8)
     }

@@ -30,14 +30,14 @@ struct PostList: ~Copyable {
         rest.takeAll(of: self)
     }
 
-    /// Adds a retained post. Returns whether the list was empty.
-    func add(_ post: Unmanaged<Post>) -> Bool {
+    /// Adds a retained post.
+    func add(_ post: Unmanaged<Post>) {
         var former = last.load(ordering: .relaxed)
         while true {
             post._withUnsafeGuaranteedRef { $0.next = former }
             let (isAdded, current) = last.weakCompareExchange(
                 expected: former, desired: post, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
-            if isAdded { return former == nil }
+            if isAdded { return }
             former = current
         }
     }

@@ -45,8 +45,8 @@ struct ProcessorWait {
         }
     }
 
-    /// What the thread did in a turn when it did not run, in microseconds.
-    struct Taken {
+    /// The parts of a turn in which the thread did not run, in microseconds.
+    struct TimeOff {
         /// The minimum time without its processor.
         var waited = 0
         /// The minimum time asleep.
@@ -92,15 +92,15 @@ struct ProcessorWait {
         if wait >= ProcessorWait.shortestSleep { switches = CLinux_voluntary_switches() }
     }
 
-    /// What the thread did in a turn with this beginning and end when it did not run. Time since its end counts as if
+    /// The parts of a turn with this beginning and end in which the thread did not run. Time since its end counts as if
     /// the thread had waited meanwhile.
-    func taken(since start: MonotonicTime, until end: MonotonicTime) -> Taken {
-        guard fd >= 0, let now = reading() else { return Taken() }
+    func taken(since start: MonotonicTime, until end: MonotonicTime) -> TimeOff {
+        guard fd >= 0, let now = reading() else { return TimeOff() }
         let length = end.microseconds(since: start)
         let taken = now.taken(since: former, turnBegan: start, switches: switches)
         let waited = min(length, max(0, taken - MonotonicTime.read().microseconds(since: end)))
         let slept = now.slept(since: former, idle: idle, switches: switches)
-        return Taken(waited: waited, slept: min(length - waited, slept))
+        return TimeOff(waited: waited, slept: min(length - waited, slept))
     }
 
     private func reading() -> Reading? {

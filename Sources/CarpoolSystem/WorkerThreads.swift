@@ -44,7 +44,7 @@ final class WorkerThreads: @unchecked Sendable {
     /// or for a thread that becomes free.
     func run(_ job: Post) -> Bool {
         spare.subtract(1, ordering: .relaxed)
-        _ = ready.add(Unmanaged.passRetained(job))
+        ready.add(Unmanaged.passRetained(job))
         sem_post(jobs)
         return startMissing()
     }

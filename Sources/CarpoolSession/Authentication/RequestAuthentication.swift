@@ -68,8 +68,8 @@ final class RequestAuthentication {
     /// The most answers to another realm in a task: a server could go back and forth between two.
     static let maximumOtherRealms = 3
 
-    /// Has the next hop send to a server what this one has sent: the other server asks, and this one has accepted the
-    /// answer or has not seen it.
+    /// Repeats the answer to `server` in the next hop: the other server has asked, and `server` has accepted the answer
+    /// or has not seen it.
     func keepAnswer(at server: ChallengingServer, _ sent: TransportRequest) {
         guard self[server].sent.answer != nil, let origin = server.origin(for: sent) else { return }
         self[server].pending = (self[server].sent, origin)
