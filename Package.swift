@@ -67,7 +67,11 @@ let package = Package(
 
         // floor 4: the command
         .target(
-            name: "CarpoolCLI", dependencies: ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolCaller", dependencies: ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
+        .target(
+            name: "CarpoolCLI",
+            dependencies: ["CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
 
         // floor 5: programs
@@ -103,8 +107,10 @@ let package = Package(
         .testTarget(
             name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
         .testTarget(
+            name: "CarpoolCallerTests", dependencies: ["CarpoolCaller", "CarpoolJSON"], swiftSettings: settings),
+        .testTarget(
             name: "CarpoolCLITests",
-            dependencies: ["CarpoolCLI", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+            dependencies: ["CarpoolCLI", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],

@@ -19,7 +19,7 @@ STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
 def phrases() -> list[tuple[str, str]]:
-    text = (SOURCES / "CarpoolCLI/Terminal/CommandHint.swift").read_text()
+    text = (SOURCES / "CarpoolCaller/Failures/CommandHint.swift").read_text()
     pairs = re.findall(rf"\(\s*{STRING},\s*{STRING}\s*\)", text)
     assert len(pairs) > 20
     return [(daemon.replace('\\"', '"'), command.replace('\\"', '"')) for daemon, command in pairs]

@@ -1,3 +1,4 @@
+import CarpoolCaller
 import CarpoolJSON
 import Testing
 

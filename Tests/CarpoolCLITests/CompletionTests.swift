@@ -1,3 +1,4 @@
+import CarpoolCaller
 import Testing
 
 @testable import CarpoolCLI

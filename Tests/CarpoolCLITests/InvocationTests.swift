@@ -1,3 +1,4 @@
+import CarpoolCaller
 import CarpoolClient
 import Testing
 

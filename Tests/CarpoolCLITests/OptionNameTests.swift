@@ -1,3 +1,4 @@
+import CarpoolCaller
 import CarpoolSystem
 import Testing
 

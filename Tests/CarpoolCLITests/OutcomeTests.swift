@@ -1,4 +1,5 @@
 @testable import CarpoolCLI
+import CarpoolCaller
 import CarpoolJSON
 import Testing
 

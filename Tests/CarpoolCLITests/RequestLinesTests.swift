@@ -2,6 +2,7 @@ import CarpoolJSON
 import Testing
 
 @testable import CarpoolCLI
+@testable import CarpoolCaller
 
 struct RequestLinesTests {
     private func json(_ text: String) throws -> JSON { try JSON.parse(Array(text.utf8)) }

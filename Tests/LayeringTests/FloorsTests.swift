@@ -21,7 +21,8 @@ private let floors: [String: Set<String>] = [
     ],
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: the command
-    "CarpoolCLI": ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolCaller": ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolCLI": ["CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 5: programs
     "carpoold": ["CarpoolServer", "CarpoolSystem"],
     "carpool": ["CarpoolCLI"],

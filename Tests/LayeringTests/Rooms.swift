@@ -2,11 +2,8 @@
 /// these tables with its reason.
 let rooms: [String: [String: [String: String]]] = [
     "CarpoolCLI": [
-        "Cache": [
-            "CommandLine": "options become parameters, and spans are printed",
-            "Terminal": "sizes and URLs are printed",
-        ],
-        "CommandLine": ["Terminal": "an error of usage has an exit code"],
+        "Cache": ["CommandLine": "options become parameters, and spans are printed"],
+        "CommandLine": [:],
         "Completion": [
             "CommandLine": "the options of the commands are completed",
             "CurlCommandLine": "so are those of curl",
@@ -17,13 +14,12 @@ let rooms: [String: [String: [String: String]]] = [
             "CommandLine": "a command is a Command with options",
             "Completion": "completion prints the completions of a shell",
             "CurlTransfers": "curl carries out a command line of curl",
-            "Daemon": "a command finds or starts the daemon",
+            "Daemon": "a command finds, starts or stops the daemon",
             "Events": "watch and reachability print events",
             "Inspection": "ls, show and watch print requests",
             "Manual": "help prints pages of the manual",
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",
-            "Terminal": "a command writes, fails and ends with an exit code",
         ],
         "CurlCommandLine": [
             "CurlConfiguration": "options become settings of transfers",
@@ -32,12 +28,11 @@ let rooms: [String: [String: [String: String]]] = [
         ],
         "CurlConfiguration": [:],
         "CurlExchanges": [
-            "CommandLine": "a wrong value of an option is an error",
             "CurlConfiguration": "the options of an operation",
             "CurlInput": "what is sent",
             "CurlOutput": "the text of -w",
             "CurlParts": "URLs, texts and failures",
-            "Requests": "trust, connections and .netrc files are those of the other commands",
+            "Requests": ".netrc files are those of the other commands",
         ],
         "CurlInput": [
             "CurlConfiguration": "the options say what is sent",
@@ -55,33 +50,26 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlInput": "redirects, bodies and ETags",
             "CurlOutput": "files, reports, progress and messages",
             "CurlParts": "URLs, texts and failures",
-            "Daemon": "an exchange is a call of the daemon",
-            "Terminal": "a line says that the real curl runs",
         ],
-        "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
-        "Events": ["Terminal": "events are printed, and an interruption ends them"],
+        "Daemon": [:],
+        "Events": [:],
         "Inspection": [
             "CommandLine": "ages are printed, and names are arguments",
-            "Daemon": "requests are listed and changed",
             "Requests": "what the cache did is printed as by -v",
-            "Terminal": "tables fit the terminal",
         ],
         "Manual": [
             "CommandLine": "the help is laid out as a page",
             "CurlCommandLine": "so are the options of curl",
-            "Terminal": "exit codes are listed",
         ],
         "Network": [
             "CommandLine": "the arguments of both commands",
             "Events": "a watch follows events",
-            "Terminal": "reports are printed",
         ],
         "Program": [
             "CommandLine": "the command line is parsed",
             "Commands": "the command is found and run",
             "CurlCommandLine": "an unknown option may be one of curl",
             "CurlTransfers": "a program that is called curl carries out curl's command line",
-            "Terminal": "its end is the exit code",
         ],
         "Requests": [
             "CommandLine": "options become members of a request",
@@ -89,10 +77,8 @@ let rooms: [String: [String: [String: String]]] = [
             "CurlInput": "the URL that a redirect leads to, for -w",
             "CurlOutput": "the text of -w, as curl prints it",
             "CurlParts": "the file of -w",
-            "Daemon": "the request is sent to the daemon",
-            "Terminal": "progress, bodies and failures are printed",
+            "Daemon": "the progress of a request is asked for",
         ],
-        "Terminal": [:],
     ],
     "CarpoolCache": [
         "Disk": ["Entries": "the rows of the index become entries"],
@@ -113,6 +99,12 @@ let rooms: [String: [String: [String: String]]] = [
             "Policy": "the rules decide what a task does",
             "Stores": "a task looks its request up",
         ],
+    ],
+    "CarpoolCaller": [
+        "Connections": ["Failures": "a wrong option, or a file that cannot be read, is a failure"],
+        "Daemon": ["Failures": "a daemon that cannot be reached is a failure"],
+        "Failures": [:],
+        "Terminal": ["Failures": "an output that cannot be written is a failure"],
     ],
     "CarpoolHTTP": [
         "Bodies": ["Transport": "reads a BodyFile ahead for a BodyReading"],
@@ -193,6 +185,6 @@ let roomsInCircles: [String: Set<String>] = [
 
 /// The number of files in the largest group whose files all need each other. It may only shrink.
 let largestKnots = [
-    "CarpoolCLI": 5, "CarpoolCache": 3, "CarpoolHTTP": 4, "CarpoolRPC": 2, "CarpoolReachability": 2, "CarpoolServer": 3,
-    "CarpoolSession": 12,
+    "CarpoolCLI": 5, "CarpoolCache": 3, "CarpoolCaller": 0, "CarpoolHTTP": 4, "CarpoolRPC": 2, "CarpoolReachability": 2,
+    "CarpoolServer": 3, "CarpoolSession": 12,
 ]

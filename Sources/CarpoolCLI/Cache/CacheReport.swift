@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// Formats answers about the cache.

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// Splits the arguments into options and operands, as GNU getopt does: options may follow operands, short options may

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// A command of `carpool`: its name, help, options and action. Each command is one file in `Commands/`; `CommandList`
 /// has all of them.
 protocol Command: SendableMetatype {

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 extension Failure {
     init(_ error: UsageError) {
         let help = error.command.map { "carpool help \($0)" } ?? "carpool help"

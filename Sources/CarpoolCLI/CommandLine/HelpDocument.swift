@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// The help as JSON: `docs/generate` writes the pages under `docs/cli` from it.
@@ -12,7 +13,7 @@ enum HelpDocument {
         writer.endArray()
         writer.key("exit_codes")
         writer.beginArray()
-        for code in ExitCode.allCases {
+        ExitCode.visit { code in
             writer.beginObject()
             writer.member("code", Int(code.rawValue))
             writer.member("meaning", code.meaning)

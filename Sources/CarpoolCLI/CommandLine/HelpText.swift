@@ -1,9 +1,12 @@
+internal import CarpoolCaller
+
 /// The help, composed from the declarations of the commands.
 enum HelpText {
     /// The help of `carpool`: its commands and exit codes.
     static func overview(of commands: [any Command.Type]) -> String {
         let commands = commands.map { "  " + column($0.name, 14) + $0.summary + "\n" }.joined()
-        let codes = ExitCode.allCases.map { "  \($0.rawValue)  \($0.meaning)\n" }.joined()
+        var codes = ""
+        ExitCode.visit { codes += "  \($0.rawValue)  \($0.meaning)\n" }
         return """
             carpool: HTTP requests over connections that all programs of this machine share.
 

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// A command with its arguments.
 struct Invocation {
     let command: any Command.Type

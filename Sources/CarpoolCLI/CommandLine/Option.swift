@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// The syntax and the meaning of an option.
 struct OptionSpecification: Equatable {
     let long: String

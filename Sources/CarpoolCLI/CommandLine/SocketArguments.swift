@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// The arguments of a command that takes only `--socket`.
 struct SocketArguments: CommandArguments {
     var socket: String?

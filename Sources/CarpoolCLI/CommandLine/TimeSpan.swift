@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// Parses and formats durations.
 enum TimeSpan {
     /// The maximum in seconds: a year. The daemon may have a lower limit.

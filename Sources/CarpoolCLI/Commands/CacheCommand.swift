@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// `carpool cache ls | get | why | purge | stats`

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// `carpool cancel`
 enum CancelCommand: Command {
     static let name = "cancel"

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import Glibc
 
 /// `carpool curl`: takes the command line of curl.

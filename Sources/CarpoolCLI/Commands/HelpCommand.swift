@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolSystem
 
 /// `carpool help`, also run by `--help` of any command.

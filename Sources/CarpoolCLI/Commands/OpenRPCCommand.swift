@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// `carpool openrpc`
 enum OpenRPCCommand: Command {
     static let name = "openrpc"

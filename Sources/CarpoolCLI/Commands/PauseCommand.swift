@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// `carpool pause`
 enum PauseCommand: Command {
     static let name = "pause"

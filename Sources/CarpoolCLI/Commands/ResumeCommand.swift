@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// `carpool resume`
 enum ResumeCommand: Command {
     static let name = "resume"

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 extension CompletionTree {
     /// What the value of an option can be.
     enum Value: Hashable {

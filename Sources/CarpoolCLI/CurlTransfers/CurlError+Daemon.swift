@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 extension CurlError {
     /// A call that the daemon has refused or not answered, in curl's exit codes.
     init(daemon failure: Failure) {

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// Formats an event on one line: the time of day in UTC, the request, the type, and the most important data.

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// The lines of `carpool watch`: one for each request, when it has ended. A value: events in, lines out.

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// The text of `carpool show`: what a request is, and when its steps happened.

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// Draws when the steps of a hop began and ended, a line for each, on the time scale of the whole request.

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolSystem
 
 /// Pages of the manual, from the same declarations as the help.
@@ -106,7 +107,7 @@ struct ManualPage {
 
     private mutating func addExitCodes() {
         roff.section("EXIT STATUS")
-        for code in ExitCode.allCases { roff.entry(String(code.rawValue), "", ManualPage.sentence(code.meaning)) }
+        ExitCode.visit { roff.entry(String($0.rawValue), "", ManualPage.sentence($0.meaning)) }
     }
 
     private mutating func addOthers(_ names: [String]) {

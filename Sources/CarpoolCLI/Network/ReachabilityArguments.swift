@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// The arguments of `carpool reachability` and `carpool wait-online`.
 struct ReachabilityArguments: CommandArguments {
     /// The host whose reachability is asked for; `nil` for any network.

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 extension Invocation {
     /// Parses the arguments after the program's name.
     static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import Glibc
 
 /// The arguments after the program's name.

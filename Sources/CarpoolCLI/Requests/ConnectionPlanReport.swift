@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// The settings of the connection that a request would use, as lines of text with the place where each was set.

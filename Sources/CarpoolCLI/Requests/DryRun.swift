@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolClient
 internal import CarpoolJSON
 

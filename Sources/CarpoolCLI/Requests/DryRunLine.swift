@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// The command line of curl that does what the arguments say: that of the daemon, with the options that the command
 /// carries out itself, and with the files in place of what the daemon has read from them.
 struct DryRunLine {

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// What `--query` adds to the URL.
 struct QueryItem: Equatable {
     let name: String

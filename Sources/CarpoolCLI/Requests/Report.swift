@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// The report of `-v`: each hop with its connection and its times.

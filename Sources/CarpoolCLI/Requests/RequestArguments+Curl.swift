@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 // Options with the names and the meanings that they have in curl.
 
 extension RequestArguments {

@@ -1,3 +1,5 @@
+internal import CarpoolCaller
+
 /// A command that sends one request: `get`, `head`, `post`, `put`, `patch` or `delete`.
 protocol RequestCommand: Command where Arguments == RequestArguments {
     /// The method that is sent unless `-X` names another.

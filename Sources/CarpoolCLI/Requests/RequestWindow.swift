@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolJSON
 
 /// Requests that run at once, and those that have ended and wait until those before them are printed.

@@ -1,11 +1,11 @@
 /// An error in the command line.
-struct UsageError: Error, Equatable {
+package struct UsageError: Error, Equatable {
     /// A sentence without a full stop.
-    let message: String
+    package let message: String
     /// The name of the command; `nil` if no command was recognised.
-    let command: String?
+    package let command: String?
 
-    init(_ message: String, in command: String? = nil) {
+    package init(_ message: String, in command: String? = nil) {
         self.message = message
         self.command = command
     }

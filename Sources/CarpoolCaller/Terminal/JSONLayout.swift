@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 /// Lays out JSON for people: indented, and coloured on a terminal. Numbers and strings keep their text, members their
 /// order.
-struct JSONLayout {
+package struct JSONLayout {
     /// Whether names and values have colours (ECMA-48, SGR).
     let hasColors: Bool
 
@@ -15,8 +15,11 @@ struct JSONLayout {
     private static let literal = Array("\u{1B}[33m".utf8)
     private static let plain = Array("\u{1B}[0m".utf8)
 
+    /// - Parameter hasColors: whether names and values have colours.
+    package init(hasColors: Bool) { self.hasColors = hasColors }
+
     /// The text with line ends and indentation; `nil` if it is not JSON, or too long.
-    func text(_ json: [UInt8]) -> [UInt8]? {
+    package func text(_ json: [UInt8]) -> [UInt8]? {
         guard json.count <= JSONLayout.maximumBytes, (try? JSON.parse(json)) != nil else { return nil }
         var result: [UInt8] = []
         result.reserveCapacity(json.count * 2)

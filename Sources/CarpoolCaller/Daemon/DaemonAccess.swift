@@ -1,18 +1,18 @@
-internal import CarpoolClient
-internal import CarpoolJSON
-internal import CarpoolSystem
+package import CarpoolClient
+package import CarpoolJSON
+package import CarpoolSystem
 internal import Glibc
 
 /// A connection to the daemon that throws ``Failure``.
-struct DaemonAccess {
+package struct DaemonAccess {
     private let client: DaemonClient
 
     /// Connects to the daemon at a socket, or to the user's own, which is started if none runs.
-    init(socket: String?) throws(Failure) {
+    package init(socket: String?) throws(Failure) {
         try self.init(DaemonFinder(location: SocketLocation.resolve(option: socket)))
     }
 
-    init(_ finder: DaemonFinder) throws(Failure) {
+    package init(_ finder: DaemonFinder) throws(Failure) {
         do throws(ClientError) {
             client = try DaemonClient(finder)
         } catch {
@@ -21,9 +21,9 @@ struct DaemonAccess {
     }
 
     /// Whether the daemon runs as this user, and so has the same access to files.
-    var isOurs: Bool { client.daemonUID == geteuid() }
+    package var isOurs: Bool { client.daemonUID == geteuid() }
 
-    func call(
+    package func call(
         _ method: String, passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> JSON {
         do throws(ClientError) {
@@ -35,7 +35,7 @@ struct DaemonAccess {
 
     /// Sends a call, and returns its number; ``receive()`` returns its answer, and its events before it.
     @discardableResult
-    func begin(
+    package func begin(
         _ method: String, passing descriptors: PassedDescriptors, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> Int64 {
         do throws(ClientError) {
@@ -46,10 +46,10 @@ struct DaemonAccess {
     }
 
     /// The descriptor of the connection: it is readable when the daemon has sent something.
-    var descriptor: Int32 { client.descriptor }
+    package var descriptor: Int32 { client.descriptor }
 
     /// Reads once, and returns the complete messages.
-    func receive() throws(Failure) -> [DaemonClient.Message] {
+    package func receive() throws(Failure) -> [DaemonClient.Message] {
         do throws(ClientError) {
             return try client.receiveMessages()
         } catch {
@@ -58,7 +58,7 @@ struct DaemonAccess {
     }
 
     /// Reads once, and passes the complete messages of several calls to the receiver.
-    func receiveReplies(for receiver: any DaemonReplies) throws(Failure) {
+    package func receiveReplies(for receiver: any DaemonReplies) throws(Failure) {
         do throws(ClientError) {
             try client.receiveReplies(for: receiver)
         } catch {
@@ -66,12 +66,12 @@ struct DaemonAccess {
         }
     }
 
-    func call(_ method: String) throws(Failure) -> JSON {
+    package func call(_ method: String) throws(Failure) -> JSON {
         try call(method) { $0.raw(Array("{}".utf8)) }
     }
 
     /// Releases a body in the spool, which the daemon keeps for the answer of `request.perform` until then.
-    func releaseBody(of record: JSON) {
+    package func releaseBody(of record: JSON) {
         guard record["body"]?["file"] != nil, let id = record["request"]?.string else { return }
         // If that fails, the daemon deletes the body after its lease.
         _ = try? call("body.release") { writer in
@@ -82,5 +82,5 @@ struct DaemonAccess {
     }
 
     /// Waits until the daemon closes the connection; returns `false` after the timeout.
-    func waitForClose(milliseconds: Int) -> Bool { client.waitForClose(milliseconds: milliseconds) }
+    package func waitForClose(milliseconds: Int) -> Bool { client.waitForClose(milliseconds: milliseconds) }
 }

@@ -1,33 +1,33 @@
-internal import CarpoolSystem
+package import CarpoolSystem
 internal import Glibc
 
 /// Blocks the signals that end a command until it has cleaned up.
-struct Interruption {
+package struct Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     /// The blocked signals, without those that are ignored, as by `nohup`.
     private let signals: [Int32]
 
-    init() {
+    package init() {
         signals = Interruption.signals.filter { !Interruption.isIgnored($0) }
         Interruption.change(SIG_BLOCK, signals)
     }
 
     /// The pending signal.
-    var signal: Int32? {
+    package var signal: Int32? {
         var pending = sigset_t()
         sigpending(&pending)
         return signals.first { sigismember(&pending, $0) == 1 }
     }
 
     /// A descriptor that is readable when a signal is pending.
-    func descriptor() throws(SystemError) -> FileDescriptor { try FileDescriptor.signals(signals) }
+    package func descriptor() throws(SystemError) -> FileDescriptor { try FileDescriptor.signals(signals) }
 
     /// Lets the signals end the command again.
-    func unblock() { Interruption.change(SIG_UNBLOCK, signals) }
+    package func unblock() { Interruption.change(SIG_UNBLOCK, signals) }
 
     /// Ends the command by a signal.
-    static func end(by signal: Int32) -> Never {
+    package static func end(by signal: Int32) -> Never {
         change(SIG_UNBLOCK, signals)
         // The signal is ignored.
         exit(128 + signal)

@@ -1,46 +1,46 @@
-internal import CarpoolClient
+package import CarpoolClient
 internal import CarpoolSystem
 internal import Glibc
 
 /// A failure of the command: its exit code and its error message.
-struct Failure: Error {
-    let code: ExitCode
+package struct Failure: Error {
+    package let code: ExitCode
     /// The error message; `nil` for none.
-    let message: String?
-    var hint: String?
+    package let message: String?
+    package var hint: String?
     /// The documented name of the daemon's error, if it has refused the call.
-    private(set) var refusal: String?
+    package private(set) var refusal: String?
     /// Whether the daemon has not read the call.
-    private(set) var isUnread = false
+    package private(set) var isUnread = false
     /// Whether the daemon closed the connection, before or after it read the call.
-    private(set) var isDisconnected = false
+    package private(set) var isDisconnected = false
     /// The signal by which the command ends, if there is no message.
-    private(set) var signal: Int32?
+    package private(set) var signal: Int32?
 
-    init(_ code: ExitCode, _ message: String?, hint: String? = nil) {
+    package init(_ code: ExitCode, _ message: String?, hint: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
     }
 
     /// The failure of another call on the same connection, which the daemon may have read.
-    var asRead: Failure {
+    package var asRead: Failure {
         var failure = self
         failure.isUnread = false
         return failure
     }
 
     /// The reader of standard output has closed it.
-    static var brokenPipe: Failure { ended(by: SIGPIPE) }
+    package static var brokenPipe: Failure { ended(by: SIGPIPE) }
 
     /// The command was interrupted by a signal, and has cleaned up.
-    static func ended(by signal: Int32) -> Failure {
+    package static func ended(by signal: Int32) -> Failure {
         var failure = Failure(.transferFailed, nil)
         failure.signal = signal
         return failure
     }
 
-    init(_ error: ClientError) {
+    package init(_ error: ClientError) {
         switch error {
         case .unreachable(let path, let reason, let hint):
             self.init(.unreachable, "cannot reach the daemon at \(path): \(reason)", hint: hint)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CarpoolCLI
+@testable import CarpoolCaller
 
 struct ProgressLineTests {
     @Test(arguments: [

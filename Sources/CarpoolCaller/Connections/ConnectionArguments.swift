@@ -1,29 +1,31 @@
 internal import CarpoolClient
-internal import CarpoolJSON
+package import CarpoolJSON
 internal import CarpoolSystem
 
 /// The options that say how connections are secured and where they go.
-struct ConnectionArguments: Equatable {
-    var minimumVersion: String?
-    var maximumVersion: String?
-    var ciphers: String?
-    var cipherSuites: String?
-    var certificate: String?
-    var certificateType: String?
-    var key: String?
-    var password: String?
-    var resolve: [String] = []
-    var connectTo: [String] = []
+package struct ConnectionArguments: Equatable {
+    package var minimumVersion: String?
+    package var maximumVersion: String?
+    package var ciphers: String?
+    package var cipherSuites: String?
+    package var certificate: String?
+    package var certificateType: String?
+    package var key: String?
+    package var password: String?
+    package var resolve: [String] = []
+    package var connectTo: [String] = []
     var interface: String?
     var localAddress: String?
-    var family: String?
-    var unixSocket: String?
+    package var family: String?
+    package var unixSocket: String?
     /// The content of files that the daemon cannot open (``CallerFile``): in Base64, and in PEM.
     private var certificateContent: String?
     private var keyText: String?
 
+    package init() {}
+
     /// Takes the value of `--interface`: a name, or an address; curl's prefixes `if!` and `host!` say which.
-    mutating func setInterface(_ value: String) throws(UsageError) {
+    package mutating func setInterface(_ value: String) throws(UsageError) {
         let name = ConnectionArguments.rest(of: value, after: "if!")
         let address = ConnectionArguments.rest(of: value, after: "host!")
         guard !(name ?? address ?? value).isEmpty else {
@@ -49,9 +51,9 @@ struct ConnectionArguments: Equatable {
     }
 
     /// The values of `--tls-max`.
-    static var versions: [String] { ["default", "1.0", "1.1", "1.2", "1.3"] }
+    package static var versions: [String] { ["default", "1.0", "1.1", "1.2", "1.3"] }
 
-    mutating func setMaximumVersion(_ value: String) throws(UsageError) {
+    package mutating func setMaximumVersion(_ value: String) throws(UsageError) {
         guard ConnectionArguments.versions.contains(value) else {
             throw UsageError("--tls-max takes 1.0, 1.1, 1.2, 1.3 or default, not '\(value)'")
         }
@@ -60,7 +62,7 @@ struct ConnectionArguments: Equatable {
 
     /// Takes the value of `--cert`: a file, and behind a colon its password. A backslash stands before a colon or a
     /// backslash of the name.
-    mutating func setCertificate(_ value: String) throws(UsageError) {
+    package mutating func setCertificate(_ value: String) throws(UsageError) {
         var name = ""
         var rest = Substring(value)
         while let character = rest.popFirst() {
@@ -78,7 +80,7 @@ struct ConnectionArguments: Equatable {
         certificate = name
     }
 
-    mutating func setCertificateType(_ value: String) throws(UsageError) {
+    package mutating func setCertificateType(_ value: String) throws(UsageError) {
         let type = value.lowercased()
         guard ["pem", "p12"].contains(type) else {
             throw UsageError("--cert-type takes PEM or P12, not '\(value)'")
@@ -87,15 +89,15 @@ struct ConnectionArguments: Equatable {
     }
 
     /// The options that name files, and the files.
-    var files: [(option: String, path: String)] {
+    package var files: [(option: String, path: String)] {
         [("--cert", certificate), ("--key", key)].compactMap { option, path in path.map { (option, $0) } }
     }
 
     /// Whether a file has to be read here.
-    var needsCallerFiles: Bool { CallerFile.isNeeded(for: certificate) || CallerFile.isNeeded(for: key) }
+    package var needsCallerFiles: Bool { CallerFile.isNeeded(for: certificate) || CallerFile.isNeeded(for: key) }
 
     /// Reads the files that the daemon cannot open.
-    mutating func readCallerFiles() throws(Failure) {
+    package mutating func readCallerFiles() throws(Failure) {
         if let certificate, CallerFile.isNeeded(for: certificate) {
             certificateContent = try CallerFile.base64(certificate, of: "--cert")
         }
@@ -117,7 +119,7 @@ struct ConnectionArguments: Equatable {
     }
 
     /// Writes the parameters `client_certificate`, `tls` and `addresses`.
-    func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writeCertificate(to: &writer)
         if minimumVersion != nil || maximumVersion != nil || ciphers != nil || cipherSuites != nil {
             writer.key("tls")
@@ -133,7 +135,7 @@ struct ConnectionArguments: Equatable {
     }
 
     /// Writes the parameter `addresses`.
-    func writeAddresses(to writer: inout JSONWriter) {
+    package func writeAddresses(to writer: inout JSONWriter) {
         guard hasAddresses else { return }
         writer.key("addresses")
         writer.beginObject()
@@ -149,68 +151,5 @@ struct ConnectionArguments: Equatable {
     private var hasAddresses: Bool {
         !resolve.isEmpty || !connectTo.isEmpty || interface != nil || localAddress != nil || family != nil
             || unixSocket != nil
-    }
-}
-
-extension Option where Arguments == RequestArguments {
-    /// The options of TLS.
-    static var tls: [Option] {
-        [
-            Option("--tlsv1.0", "use TLS 1.0 or newer") { $0.connection.minimumVersion = "1.0" },
-            Option("--tlsv1.1", "use TLS 1.1 or newer") { $0.connection.minimumVersion = "1.1" },
-            Option("--tlsv1.2", "use TLS 1.2 or newer (the default)") { $0.connection.minimumVersion = "1.2" },
-            Option("--tlsv1.3", "use TLS 1.3") { $0.connection.minimumVersion = "1.3" },
-            Option("--tls-max", takes: "VERSION", "use TLS up to this version: 1.0, 1.1, 1.2, 1.3 or default") {
-                (arguments, value) throws(UsageError) in try arguments.connection.setMaximumVersion(value)
-            },
-            Option("--ciphers", takesNonEmpty: "LIST", "the ciphers of TLS 1.2 and older, as OpenSSL lists them") {
-                $0.connection.ciphers = $1
-            },
-            Option("--tls13-ciphers", takesNonEmpty: "LIST", "the cipher suites of TLS 1.3, separated by colons") {
-                $0.connection.cipherSuites = $1
-            },
-        ]
-    }
-
-    /// The options of client certificates.
-    static var certificate: [Option] {
-        [
-            Option(
-                "--cert", short: "E", takes: "FILE[:PASSWORD]",
-                "the client certificate: PEM, with its key or with --key, or PKCS#12"
-            ) { (arguments, value) throws(UsageError) in try arguments.connection.setCertificate(value) },
-            Option("--cert-type", takes: "TYPE", "PEM or P12 (default: by the content)") {
-                (arguments, value) throws(UsageError) in try arguments.connection.setCertificateType(value)
-            },
-            Option("--key", takesNonEmpty: "FILE", "the private key of the client certificate, in PEM") {
-                $0.connection.key = $1
-            },
-            Option("--pass", takes: "PASSWORD", "the password of the private key or the PKCS#12 file") {
-                VisibleArguments.hide($1)
-                $0.connection.password = $1
-            },
-        ]
-    }
-
-    /// The options of addresses.
-    static var addresses: [Option] {
-        [
-            Option(
-                "--resolve", takesNonEmpty: "ENTRY",
-                "HOST:PORT:ADDRESS[,ADDRESS]: the addresses of a host; may be repeated"
-            ) { $0.connection.resolve.append($1) },
-            Option(
-                "--connect-to", takesNonEmpty: "ENTRY",
-                "HOST:PORT:HOST2:PORT2: connect to another host; may be repeated"
-            ) { $0.connection.connectTo.append($1) },
-            Option("--interface", takes: "NAME", "connect from this network interface or IP address") {
-                (arguments, value) throws(UsageError) in try arguments.connection.setInterface(value)
-            },
-            Option("--unix-socket", takesNonEmpty: "PATH", "connect to this Unix socket, whatever the URL's host") {
-                $0.connection.unixSocket = $1
-            },
-            Option("--ipv4", short: "4", "use IPv4 addresses alone") { $0.connection.family = "ipv4" },
-            Option("--ipv6", short: "6", "use IPv6 addresses alone") { $0.connection.family = "ipv6" },
-        ]
     }
 }

@@ -1,33 +1,33 @@
-internal import CarpoolJSON
-internal import CarpoolSystem
+package import CarpoolJSON
+package import CarpoolSystem
 internal import Glibc
 
 /// The three standard descriptors.
-enum Terminal {
+package enum Terminal {
     /// Standard output.
-    static let output = BlockingOutput(borrowing: STDOUT_FILENO)
+    package static let output = BlockingOutput(borrowing: STDOUT_FILENO)
     /// Standard error.
     static let error = BlockingOutput(borrowing: STDERR_FILENO)
 
     /// Opens standard descriptors that the caller has closed, so that no socket or file gets their numbers. Those for
     /// output cannot be written to, so that what is printed there is an error as before.
-    static func claimDescriptors() {
+    package static func claimDescriptors() {
         for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 {
             _ = open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR)
         }
     }
 
     /// Writes a line to standard error, with unprintable characters escaped; ignores errors.
-    static func printError(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
+    package static func printError(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
 
     /// Whether standard output is a terminal.
-    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// JSON for standard output: on a terminal, unprintable characters are escaped, which does not change the value.
-    static func json(_ bytes: [UInt8]) -> [UInt8] { isTerminal ? PlainText.escapedJSON(bytes) : bytes }
+    package static func json(_ bytes: [UInt8]) -> [UInt8] { isTerminal ? PlainText.escapedJSON(bytes) : bytes }
 
     /// Prints a JSON value on a line.
-    static func printLine(_ value: JSON) throws(Failure) {
+    package static func printLine(_ value: JSON) throws(Failure) {
         var writer = JSONWriter()
         writer.value(value)
         writer.append(verbatim: [UInt8(ascii: "\n")])
@@ -35,16 +35,16 @@ enum Terminal {
     }
 
     /// Prints to standard output.
-    static func print(_ text: String) throws(Failure) { try print(Array(text.utf8)) }
+    package static func print(_ text: String) throws(Failure) { try print(Array(text.utf8)) }
 
     /// Prints to standard output.
-    static func print(_ bytes: [UInt8]) throws(Failure) {
+    package static func print(_ bytes: [UInt8]) throws(Failure) {
         try write("standard output") { () throws(SystemError) in try output.write(bytes) }
     }
 
     /// Runs a closure that writes. EPIPE is a failure without a message. SIGPIPE is ignored meanwhile: the command
     /// still has to release the daemon's file.
-    static func write(_ name: String, _ body: () throws(SystemError) -> Void) throws(Failure) {
+    package static func write(_ name: String, _ body: () throws(SystemError) -> Void) throws(Failure) {
         let former = signal(SIGPIPE, SIG_IGN)
         defer { signal(SIGPIPE, former) }
         do throws(SystemError) {

@@ -1,8 +1,8 @@
-internal import CarpoolSystem
+package import CarpoolSystem
 
 /// Prints a body on a terminal while it arrives: JSON laid out once it is whole, text with its control characters
 /// escaped, and nothing of a binary body.
-struct TerminalBody {
+package struct TerminalBody {
     private enum Mode {
         case undecided
         /// Kept until it is whole.
@@ -24,7 +24,7 @@ struct TerminalBody {
     /// - Parameters:
     ///   - contentType: the field of the response; empty for none.
     ///   - laysOut: whether JSON is laid out.
-    init(contentType: String, laysOut: Bool, _ environment: Environment = .process) {
+    package init(contentType: String, laysOut: Bool, _ environment: Environment = .process) {
         self.laysOut = laysOut
         type = contentType.prefix { $0 != ";" }.lowercased()
         let isColored = environment["NO_COLOR"]?.isEmpty ?? true && environment["TERM"] != "dumb"
@@ -32,7 +32,7 @@ struct TerminalBody {
     }
 
     /// Adds bytes; returns what to print now.
-    mutating func add(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
+    package mutating func add(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
         if case .undecided = mode, !bytes.isEmpty {
             guard !TerminalBody.isBinary(bytes.prefix(TerminalBody.sampleBytes)) else { throw binary }
             let isJSON = type.hasSuffix("/json") || type.hasSuffix("+json")
@@ -48,7 +48,7 @@ struct TerminalBody {
     }
 
     /// Ends the body; returns what is left to print.
-    mutating func finish() -> [UInt8] {
+    package mutating func finish() -> [UInt8] {
         defer {
             kept = []
             rest = []

@@ -1,8 +1,8 @@
 /// Text that is safe to print on a terminal: control characters (C0 and C1), formatting characters such as those of
 /// bidirectional text, and line separators are escaped as `\u{202e}`.
-enum PlainText {
+package enum PlainText {
     /// Escapes all characters that are not printable.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         guard !isPlain(text) else { return text }
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -1,36 +1,38 @@
 internal import CarpoolClient
-internal import CarpoolJSON
+package import CarpoolJSON
 internal import CarpoolSystem
 
 /// The options that say which servers are trusted.
-struct TrustArguments: Equatable {
+package struct TrustArguments: Equatable {
     /// `nil` for the system's authorities.
-    var authorities: String?
+    package var authorities: String?
     /// The content of that file, if the command has read it.
-    var authoritiesText: String?
+    package var authoritiesText: String?
     /// A directory of authorities.
-    var directory: String?
+    package var directory: String?
     /// Certificates are not verified.
-    var isInsecure = false
+    package var isInsecure = false
     /// Pins of public keys, or the paths of files of certificates that have them.
-    var pins: [String] = []
-    var revocationLists: String?
-    var requiresStaple = false
+    package var pins: [String] = []
+    package var revocationLists: String?
+    package var requiresStaple = false
     /// The content of files that the daemon cannot open (``CallerFile``).
     private var revocationText: String?
     private var pinnedText: String?
 
-    mutating func setAuthorities(_ path: String) throws(UsageError) {
+    package init() {}
+
+    package mutating func setAuthorities(_ path: String) throws(UsageError) {
         authorities = path
         try checkExclusion()
     }
 
-    mutating func setDirectory(_ path: String) throws(UsageError) {
+    package mutating func setDirectory(_ path: String) throws(UsageError) {
         directory = path
         try checkExclusion()
     }
 
-    mutating func setInsecure() throws(UsageError) {
+    package mutating func setInsecure() throws(UsageError) {
         isInsecure = true
         try checkExclusion()
     }
@@ -44,7 +46,7 @@ struct TrustArguments: Equatable {
     }
 
     /// Adds the value of `--pinnedpubkey`: pins and paths, separated by semicolons. None would be no check at all.
-    mutating func addPins(_ text: String) throws(UsageError) {
+    package mutating func addPins(_ text: String) throws(UsageError) {
         let added = text.split(separator: ";").map(String.init)
         guard !added.isEmpty else { throw UsageError("--pinnedpubkey has no pin: '\(text)'") }
         for pin in added {
@@ -60,7 +62,7 @@ struct TrustArguments: Equatable {
     }
 
     /// The options that name files, and the files.
-    var files: [(option: String, path: String)] {
+    package var files: [(option: String, path: String)] {
         var files: [(option: String, path: String)] = []
         if let authorities { files.append(("--cacert", authorities)) }
         if let directory { files.append(("--capath", directory)) }
@@ -69,13 +71,13 @@ struct TrustArguments: Equatable {
     }
 
     /// Whether a file has to be read here.
-    var needsCallerFiles: Bool {
+    package var needsCallerFiles: Bool {
         CallerFile.isNeeded(for: authorities) || CallerFile.isNeeded(for: revocationLists)
             || pins.contains { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) }
     }
 
     /// Reads the files that the daemon cannot open.
-    mutating func readCallerFiles() throws(Failure) {
+    package mutating func readCallerFiles() throws(Failure) {
         if let authorities, CallerFile.isNeeded(for: authorities) {
             authoritiesText = try CallerFile.text(authorities, of: "--cacert")
         }
@@ -89,7 +91,7 @@ struct TrustArguments: Equatable {
     }
 
     /// Writes the parameter `trust`.
-    func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         let evaluates = !pins.isEmpty || pinnedText != nil || revocationLists != nil || requiresStaple
         guard isInsecure || evaluates || authorities != nil || directory != nil else { return }
         writer.key("trust")
@@ -148,34 +150,5 @@ struct TrustArguments: Equatable {
         }
         writer.endObject()
         writer.endObject()
-    }
-}
-
-extension Option where Arguments == RequestArguments {
-    /// The options of trust.
-    static var trust: [Option] {
-        [
-            Option("--cacert", takesNonEmpty: "FILE", "trust the certificates in FILE, and no others") {
-                (arguments, path) throws(UsageError) in try arguments.trust.setAuthorities(path)
-            },
-            Option("--capath", takesNonEmpty: "DIR", "trust the certificates in the files of DIR, and no others") {
-                (arguments, path) throws(UsageError) in try arguments.trust.setDirectory(path)
-            },
-            Option("--insecure", short: "k", "do not verify the server's certificate") {
-                (arguments, _) throws(UsageError) in try arguments.trust.setInsecure()
-            },
-            Option(
-                "--pinnedpubkey", takesNonEmpty: "PINS",
-                "require one of these keys: sha256//BASE64, several with ';', or a PEM file"
-            ) { (arguments, text) throws(UsageError) in try arguments.trust.addPins(text) },
-            Option(
-                "--crlfile", takesNonEmpty: "FILE", "refuse certificates that these lists revoke or do not cover"
-            ) {
-                $0.trust.revocationLists = $1
-            },
-            Option("--cert-status", "require an OCSP answer with the certificate") {
-                $0.trust.requiresStaple = true
-            },
-        ]
     }
 }

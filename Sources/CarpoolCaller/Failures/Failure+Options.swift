@@ -1,6 +1,3 @@
-internal import CarpoolJSON
-internal import CarpoolSystem
-
 extension Failure {
     /// The parameters that options set, longer names first where one contains another.
     private static let options: [(parameter: String, option: String)] = [
@@ -23,36 +20,12 @@ extension Failure {
     ]
 
     /// The failure with the name of the option in place of the path of its parameter.
-    var namingOption: Failure {
+    package var namingOption: Failure {
         let prefix = "Invalid params: params."
         guard let message, message.hasPrefix(prefix), let end = message.dropFirst(prefix.count).firstRange(of: ": ")
         else { return self }
         let path = message[..<end.lowerBound]
         guard let known = Failure.options.first(where: { path.contains($0.parameter) }) else { return self }
         return Failure(code, "\(known.option): \(message[end.upperBound...])", hint: hint)
-    }
-
-    /// The failure with the option before a file that the daemon could not open, and the file as it was typed.
-    func namingFile(of request: RequestArguments) -> Failure {
-        let prefix = "cannot open "
-        guard refusal == "file.cannot_open", let message, message.hasPrefix(prefix) else { return self }
-        for (option, path) in request.trust.files + request.connection.files {
-            let start = prefix + SocketLocation.absolute(path) + ":"
-            guard message.hasPrefix(start) else { continue }
-            return Failure(code, "\(option): \(prefix)\(path):\(message.dropFirst(start.count))", hint: hint)
-        }
-        return self
-    }
-
-    /// Runs a call; its failure names the option and not the parameter.
-    static func naming<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        do throws(Failure) { return try body() } catch { throw error.namingOption }
-    }
-
-    /// Runs a request; its failure names the option and not the parameter or the file.
-    static func naming<Value>(
-        of request: RequestArguments, _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        do throws(Failure) { return try body() } catch { throw error.namingOption.namingFile(of: request) }
     }
 }

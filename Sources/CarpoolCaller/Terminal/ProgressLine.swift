@@ -1,5 +1,5 @@
 /// Formats the progress of a transfer on one line.
-struct ProgressLine {
+package struct ProgressLine {
     /// The bytes that were received, or sent.
     let received: Int64
     /// The expected bytes, if known.
@@ -71,7 +71,7 @@ struct ProgressLine {
     }
 
     /// Formats a size with three digits and a binary unit.
-    static func size(_ bytes: Double) -> String {
+    package static func size(_ bytes: Double) -> String {
         var value = bytes
         var unit = "B"
         for larger in ["KiB", "MiB", "GiB", "TiB"] where value >= 1_000 {

@@ -2,7 +2,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// Asks the user for a password on the terminal of the process, without echo.
-enum PasswordPrompt {
+package enum PasswordPrompt {
     /// The most bytes of a password, as the daemon takes it.
     private static let maximumBytes = 4_096
 
@@ -10,7 +10,7 @@ enum PasswordPrompt {
     /// - Parameters:
     ///   - question: printed on the terminal.
     ///   - option: the option that has no password, for the error if there is no terminal.
-    static func read(_ question: String, for option: String) throws(Failure) -> String {
+    package static func read(_ question: String, for option: String) throws(Failure) -> String {
         if let text = try ask(question, for: option) { return text }
         throw Failure(
             .usage, "\(option) has no password, and there is no terminal to ask for it",
@@ -18,7 +18,7 @@ enum PasswordPrompt {
     }
 
     /// Returns the line that the user has typed; `nil` without a terminal.
-    static func ask(_ question: String, for option: String) throws(Failure) -> String? {
+    package static func ask(_ question: String, for option: String) throws(Failure) -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }

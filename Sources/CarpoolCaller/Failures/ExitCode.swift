@@ -1,5 +1,5 @@
 /// The exit code of the command.
-enum ExitCode: Int32, CaseIterable {
+package enum ExitCode: Int32, CaseIterable {
     case success = 0
     case refused = 1
     case usage = 2
@@ -9,8 +9,13 @@ enum ExitCode: Int32, CaseIterable {
     case notReachable = 6
     case transferFailed = 7
 
+    /// Calls the closure with each code: in another target an array of them takes longer to create than to print.
+    package static func visit(_ body: (ExitCode) -> Void) {
+        for code in allCases { body(code) }
+    }
+
     /// The meaning in the help.
-    var meaning: String {
+    package var meaning: String {
         switch self {
         case .success: "success"
         case .refused: "the daemon refused the call"

@@ -1,15 +1,15 @@
-internal import CarpoolSystem
+package import CarpoolSystem
 internal import Glibc
 
 /// The width of standard output, and texts that fit it.
-struct Columns {
+package struct Columns {
     /// `nil` if the output is no terminal: lines are whole then.
-    let width: Int?
+    package let width: Int?
     /// Whether characters beyond ASCII can be printed, by the variables of the locale.
-    let hasUnicode: Bool
+    package let hasUnicode: Bool
 
     /// Those of the process.
-    static func process(_ environment: Environment = .process) -> Columns {
+    package static func process(_ environment: Environment = .process) -> Columns {
         var size = winsize()
         let isTerminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         let locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"] ?? ""
@@ -19,10 +19,10 @@ struct Columns {
     }
 
     /// The text, cut with an ellipsis if it is longer than the line.
-    func fitting(_ text: String) -> String { width.map { cut(text, $0) } ?? text }
+    package func fitting(_ text: String) -> String { width.map { cut(text, $0) } ?? text }
 
     /// The text, cut with an ellipsis after so many columns.
-    func cut(_ text: String, _ columns: Int) -> String {
+    package func cut(_ text: String, _ columns: Int) -> String {
         guard Columns.count(text) > columns else { return text }
         let mark = hasUnicode ? "…" : "..."
         var result = ""
@@ -36,7 +36,7 @@ struct Columns {
     }
 
     /// The columns of a text: two for wide characters, none for those that combine.
-    static func count(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + count(of: $1) } }
+    package static func count(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + count(of: $1) } }
 
     private static func count(of scalar: Unicode.Scalar) -> Int {
         if scalar.isASCII { return 1 }

@@ -1,19 +1,19 @@
-internal import CarpoolJSON
+package import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
 /// Shows the progress of a request on standard error, if it is a terminal.
-struct ProgressMeter {
+package struct ProgressMeter {
     /// Whether it shows anything.
-    let isShown: Bool
+    package let isShown: Bool
     private let start = MonotonicTime.read()
 
     /// The types of the events that ``show(_:)-(JSON)`` takes.
-    static let eventTypes = [
+    package static let eventTypes = [
         "request.progress", "request.upload_progress", "request.did_suspend", "request.did_resume",
     ]
     /// The interval at which it is drawn again, in milliseconds.
-    static let milliseconds = 200
+    package static let milliseconds = 200
 
     /// What the events have said.
     private var isUpload = false
@@ -24,7 +24,7 @@ struct ProgressMeter {
     /// When the number of bytes has changed, in microseconds.
     private var changed = 0
     /// The request, once an event has come.
-    private(set) var request = ""
+    package private(set) var request = ""
     /// When the last number of bytes has come, in microseconds.
     private var heard = 0
     private var total: Int64?
@@ -33,14 +33,14 @@ struct ProgressMeter {
     /// Whether the line shows it.
     private var isDrawn = false
 
-    init(isSilent: Bool) { isShown = !isSilent && isatty(STDERR_FILENO) == 1 }
+    package init(isSilent: Bool) { isShown = !isSilent && isatty(STDERR_FILENO) == 1 }
 
     private var microseconds: Int { MonotonicTime.read().microseconds(since: start) }
 
     // MARK: Records
 
     /// Shows the progress of a download; at the end, a summary if it took long enough.
-    mutating func show(record: JSON, isOver: Bool) {
+    package mutating func show(record: JSON, isOver: Bool) {
         guard isShown else { return }
         let received: Int64 = record["received_bytes"]?.integer ?? record["body"]?["size_bytes"]?.integer ?? 0
         var line = ProgressLine(
@@ -59,7 +59,7 @@ struct ProgressMeter {
     // MARK: Events
 
     /// Takes an event of the request.
-    mutating func take(_ event: JSON) {
+    package mutating func take(_ event: JSON) {
         if request.isEmpty { request = event["request"]?.string ?? "" }
         switch event["type"]?.string {
         case "request.did_suspend": isPaused = true
@@ -76,23 +76,23 @@ struct ProgressMeter {
 
     /// Whether the record of the request may know more than its events: they come a tenth of a second apart, and none
     /// follows the last piece of a body that stalls.
-    var isBehind: Bool {
+    package var isBehind: Bool {
         isShown && !request.isEmpty && microseconds - heard > ProgressMeter.worthTellingMicroseconds
     }
 
     /// Takes the record of the running request.
-    mutating func take(running record: JSON) {
+    package mutating func take(running record: JSON) {
         heard = microseconds
         guard let received = record["received_bytes"]?.integer, received > 0 else { return }
         (isUpload, moved, total) = (false, received, record["total_bytes"]?.integer)
     }
 
     /// Takes the bytes that were read of a body whose length is not known.
-    mutating func take(sent: Int64) { (isUpload, moved, total) = (true, sent, nil) }
+    package mutating func take(sent: Int64) { (isUpload, moved, total) = (true, sent, nil) }
 
     /// Shows what the events have said, unless the request is quick.
     /// - Parameter isOutputFull: whether standard output takes nothing now.
-    mutating func show(isOutputFull: Bool = false) {
+    package mutating func show(isOutputFull: Bool = false) {
         let now = microseconds
         guard isShown, now > ProgressMeter.worthTellingMicroseconds else { return }
         guard now - drawn >= ProgressMeter.milliseconds * 900 else { return }
@@ -110,7 +110,7 @@ struct ProgressMeter {
     // MARK: The line
 
     /// Clears the line, if it was drawn.
-    mutating func clear() {
+    package mutating func clear() {
         guard isDrawn else { return }
         draw("")
         isDrawn = false

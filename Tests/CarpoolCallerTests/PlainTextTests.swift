@@ -1,7 +1,7 @@
 import CarpoolJSON
 import Testing
 
-@testable import CarpoolCLI
+@testable import CarpoolCaller
 
 struct PlainTextTests {
     @Test(

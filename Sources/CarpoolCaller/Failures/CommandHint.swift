@@ -1,6 +1,6 @@
 /// The advice of the daemon in the words of the command: its options and commands, in place of parameters and methods
 /// of the wire. Whole phrases are replaced, so that other text stays as it is.
-enum CommandHint {
+package enum CommandHint {
     /// The phrases of the daemon, and what to say instead.
     static let phrases: [(daemon: String, command: String)] = [
         ("raise connect_timeout_ms", "raise --connect-timeout"),
@@ -87,7 +87,7 @@ enum CommandHint {
     ]
 
     /// The hint with the names of the command.
-    static func text(_ hint: String) -> String {
+    package static func text(_ hint: String) -> String {
         phrases.reduce(hint) { text, phrase in
             guard let range = text.firstRange(of: phrase.daemon) else { return text }
             return text.replacingCharacters(range, phrase.command)
