@@ -70,9 +70,13 @@ let package = Package(
             name: "CarpoolCaller", dependencies: ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .target(
-            name: "CarpoolCLI",
-            dependencies: ["CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolCurl", dependencies: ["CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
+        .target(
+            name: "CarpoolCLI",
+            dependencies: [
+                "CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem",
+            ], swiftSettings: settings),
 
         // floor 5: programs
         .executableTarget(
@@ -109,9 +113,13 @@ let package = Package(
         .testTarget(
             name: "CarpoolCallerTests", dependencies: ["CarpoolCaller", "CarpoolJSON"], swiftSettings: settings),
         .testTarget(
-            name: "CarpoolCLITests",
-            dependencies: ["CarpoolCLI", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolCurlTests", dependencies: ["CarpoolCurl", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolCLITests",
+            dependencies: [
+                "CarpoolCLI", "CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem",
+            ], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

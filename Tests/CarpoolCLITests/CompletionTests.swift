@@ -1,4 +1,5 @@
 import CarpoolCaller
+import CarpoolCurl
 import Testing
 
 @testable import CarpoolCLI

@@ -1,4 +1,5 @@
 import CarpoolCaller
+import CarpoolCurl
 import CarpoolSystem
 import Testing
 

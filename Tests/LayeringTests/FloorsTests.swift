@@ -22,7 +22,8 @@ private let floors: [String: Set<String>] = [
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: the command
     "CarpoolCaller": ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
-    "CarpoolCLI": ["CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolCurl": ["CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolCLI": ["CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 5: programs
     "carpoold": ["CarpoolServer", "CarpoolSystem"],
     "carpool": ["CarpoolCLI"],

@@ -4,16 +4,10 @@ let rooms: [String: [String: [String: String]]] = [
     "CarpoolCLI": [
         "Cache": ["CommandLine": "options become parameters, and spans are printed"],
         "CommandLine": [:],
-        "Completion": [
-            "CommandLine": "the options of the commands are completed",
-            "CurlCommandLine": "so are those of curl",
-            "Requests": "options with fixed values",
-        ],
         "Commands": [
             "Cache": "cache lists, explains and purges responses",
             "CommandLine": "a command is a Command with options",
             "Completion": "completion prints the completions of a shell",
-            "CurlTransfers": "curl carries out a command line of curl",
             "Daemon": "a command finds, starts or stops the daemon",
             "Events": "watch and reachability print events",
             "Inspection": "ls, show and watch print requests",
@@ -21,35 +15,9 @@ let rooms: [String: [String: [String: String]]] = [
             "Network": "reachability and wait-online watch networks",
             "Requests": "get, post and the others send requests",
         ],
-        "CurlCommandLine": [
-            "CurlConfiguration": "options become settings of transfers",
-            "CurlInput": "a field of -F is checked when it is read",
-            "CurlParts": "files, URLs and failures",
-        ],
-        "CurlConfiguration": [:],
-        "CurlExchanges": [
-            "CurlConfiguration": "the options of an operation",
-            "CurlInput": "what is sent",
-            "CurlOutput": "the text of -w",
-            "CurlParts": "URLs, texts and failures",
-            "Requests": ".netrc files are those of the other commands",
-        ],
-        "CurlInput": [
-            "CurlConfiguration": "the options say what is sent",
-            "CurlParts": "URLs, texts and failures",
-        ],
-        "CurlOutput": [
-            "CurlConfiguration": "a report of a transfer is printed",
-            "CurlParts": "URLs, texts and failures",
-        ],
-        "CurlParts": [:],
-        "CurlTransfers": [
-            "CurlCommandLine": "the command line decides who carries it out",
-            "CurlConfiguration": "the options of all transfers",
-            "CurlExchanges": "a transfer is one or more exchanges",
-            "CurlInput": "redirects, bodies and ETags",
-            "CurlOutput": "files, reports, progress and messages",
-            "CurlParts": "URLs, texts and failures",
+        "Completion": [
+            "CommandLine": "the options of the commands are completed",
+            "Requests": "options with fixed values",
         ],
         "Daemon": [:],
         "Events": [:],
@@ -57,10 +25,7 @@ let rooms: [String: [String: [String: String]]] = [
             "CommandLine": "ages are printed, and names are arguments",
             "Requests": "what the cache did is printed as by -v",
         ],
-        "Manual": [
-            "CommandLine": "the help is laid out as a page",
-            "CurlCommandLine": "so are the options of curl",
-        ],
+        "Manual": ["CommandLine": "the help is laid out as a page"],
         "Network": [
             "CommandLine": "the arguments of both commands",
             "Events": "a watch follows events",
@@ -68,15 +33,9 @@ let rooms: [String: [String: [String: String]]] = [
         "Program": [
             "CommandLine": "the command line is parsed",
             "Commands": "the command is found and run",
-            "CurlCommandLine": "an unknown option may be one of curl",
-            "CurlTransfers": "a program that is called curl carries out curl's command line",
         ],
         "Requests": [
             "CommandLine": "options become members of a request",
-            "CurlConfiguration": "a report of -w",
-            "CurlInput": "the URL that a redirect leads to, for -w",
-            "CurlOutput": "the text of -w, as curl prints it",
-            "CurlParts": "the file of -w",
             "Daemon": "the progress of a request is asked for",
         ],
     ],
@@ -105,6 +64,37 @@ let rooms: [String: [String: [String: String]]] = [
         "Daemon": ["Failures": "a daemon that cannot be reached is a failure"],
         "Failures": [:],
         "Terminal": ["Failures": "an output that cannot be written is a failure"],
+    ],
+    "CarpoolCurl": [
+        "CommandLine": [
+            "Configuration": "options become settings of transfers",
+            "Input": "a field of -F is checked when it is read",
+            "Parts": "files, URLs and failures",
+        ],
+        "Configuration": [:],
+        "Exchanges": [
+            "Configuration": "the options of an operation",
+            "Input": "what is sent",
+            "Output": "the text of -w",
+            "Parts": "URLs, texts, .netrc files and failures",
+        ],
+        "Input": [
+            "Configuration": "the options say what is sent",
+            "Parts": "URLs, texts and failures",
+        ],
+        "Output": [
+            "Configuration": "a report of a transfer is printed",
+            "Parts": "URLs, texts and failures",
+        ],
+        "Parts": [:],
+        "Transfers": [
+            "CommandLine": "the command line decides who carries it out",
+            "Configuration": "the options of all transfers",
+            "Exchanges": "a transfer is one or more exchanges",
+            "Input": "redirects, bodies and ETags",
+            "Output": "files, reports, progress and messages",
+            "Parts": "URLs, texts and failures",
+        ],
     ],
     "CarpoolHTTP": [
         "Bodies": ["Transport": "reads a BodyFile ahead for a BodyReading"],
@@ -185,6 +175,6 @@ let roomsInCircles: [String: Set<String>] = [
 
 /// The number of files in the largest group whose files all need each other. It may only shrink.
 let largestKnots = [
-    "CarpoolCLI": 5, "CarpoolCache": 3, "CarpoolCaller": 0, "CarpoolHTTP": 4, "CarpoolRPC": 2, "CarpoolReachability": 2,
-    "CarpoolServer": 3, "CarpoolSession": 12,
+    "CarpoolCLI": 5, "CarpoolCache": 3, "CarpoolCaller": 0, "CarpoolCurl": 3, "CarpoolHTTP": 4, "CarpoolRPC": 2,
+    "CarpoolReachability": 2, "CarpoolServer": 3, "CarpoolSession": 12,
 ]

@@ -19,6 +19,7 @@ MODULES = {
     "session": "CarpoolSession",
     "server": "CarpoolServer",
     "command": "CarpoolCLI",
+    "curl": "CarpoolCurl",
 }
 """The lists, and the module of each."""
 OPEN, CLOSE = "«", "»"

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 internal import Glibc
 
 /// `carpool curl`: takes the command line of curl.
@@ -37,6 +38,6 @@ enum CurlCommand: Command {
 
     /// Ends the process with curl's exit code.
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
-        exit(CurlProgram(arguments.words, socket: arguments.socket).run())
+        exit(CurlProgram.run(arguments.words, socket: arguments.socket))
     }
 }

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 
 extension CompletionTree {
     /// What the value of an option can be.

@@ -1,3 +1,5 @@
+internal import CarpoolCurl
+
 /// What can be completed: the commands with their options, from the same declarations as the help.
 struct CompletionTree {
     struct Option: Hashable {
@@ -60,7 +62,7 @@ extension CompletionTree.Option {
         let made = CompletionTree.Option(
             long: option.name, short: option.letter,
             placeholder: placeholder.map { String($0.filter { $0 != "<" && $0 != ">" }) },
-            value: CompletionTree.Value(ofCurl: option), summary: summary(option))
+            value: CompletionTree.Value(ofCurl: option), summary: option.summary)
         guard option.help.contains("--no-\(option.name)"), CurlOptionTable.named("no-\(option.name)") == nil else {
             return [made]
         }
@@ -70,13 +72,5 @@ extension CompletionTree.Option {
                 long: "no-\(option.name)", short: nil, placeholder: nil, value: .text,
                 summary: "The opposite of --\(option.name)"),
         ]
-    }
-
-    private static func summary(_ option: CurlOption) -> String {
-        switch option.effect {
-        case .nothing: "Accepted, without an effect"
-        case .real: "Runs the real curl"
-        default: option.help
-        }
     }
 }

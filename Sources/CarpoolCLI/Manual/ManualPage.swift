@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 internal import CarpoolSystem
 
 /// Pages of the manual, from the same declarations as the help.

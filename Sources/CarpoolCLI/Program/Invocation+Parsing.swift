@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 
 extension Invocation {
     /// Parses the arguments after the program's name.

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 internal import CarpoolSystem
 internal import Glibc
 
@@ -10,10 +11,10 @@ package enum Program {
         do throws(Failure) {
             // The real curl takes arguments of any bytes.
             if ProcessArguments.areOfCurl, !ProcessArguments.areUTF8 {
-                exit(CurlProgram(ProcessArguments.wordsOfCurl).leave(because: "an argument that is not UTF-8"))
+                exit(CurlProgram.leave(ProcessArguments.wordsOfCurl, because: "an argument that is not UTF-8"))
             }
             let arguments = try ProcessArguments.read()
-            if ProcessArguments.isNamedCurl { exit(CurlProgram(arguments).run()) }
+            if ProcessArguments.isNamedCurl { exit(CurlProgram.run(arguments)) }
             exit(try run(arguments).rawValue)
         } catch {
             // Ends by SIGPIPE as other filters do; if the signal is ignored, with the exit code.

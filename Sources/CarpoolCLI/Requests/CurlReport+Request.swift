@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 internal import CarpoolJSON
 
 extension CurlReport {
@@ -25,14 +26,5 @@ extension CurlReport {
             let own = error.code == .httpFailure ? nil : record["outcome"]?["error"]?["message"]?.string
             errorMessage = own ?? error.message
         }
-    }
-
-    /// The URL that a redirect leads to which was not followed.
-    private var redirectTarget: String? {
-        guard (300..<400).contains(status),
-            let location = headers.first(where: { $0.name.lowercased() == "location" })?.value
-        else { return nil }
-        guard let url = try? CurlURL(effectiveURL) else { return location }
-        return CurlRedirect.target(Array(location.utf8), from: url)
     }
 }

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolClient
+internal import CarpoolCurl
 internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolCurl
 internal import CarpoolSystem
 internal import Glibc
 
