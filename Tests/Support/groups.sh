@@ -1,7 +1,8 @@
 # Groups of tests for Tests/run: started side by side, each with its own log; results are read off the logs.
 #
 # Sourced. Expects `logs` (a directory), `wanted` (names of the groups to run; empty for all) and `limits` (by the beginning of
-# a group's name, after how many seconds it is ended with all that it has started). Groups and steps are exported functions.
+# a group's name, after how many seconds it is ended with all that it has started). Groups and steps are exported functions,
+# and see the name of their group in `CARPOOL_TEST_GROUP`.
 # `most_seconds`, if set, is the limit of the whole run, and `memory` a directory in which groups that have passed are
 # remembered: a later run leaves them out.
 # shellcheck shell=bash disable=SC2154
@@ -53,8 +54,8 @@ start_group() {
     local name=$1
     shift
     echo 0 >"$logs/$name.seconds"
-    Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" "$BASH" -c '"$@"' group "$@" \
-        >"$logs/$name.log" 2>&1 </dev/null &
+    CARPOOL_TEST_GROUP=$name Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" \
+        "$BASH" -c '"$@"' group "$@" >"$logs/$name.log" 2>&1 </dev/null &
     group_pids[$name]=$!
 }
 
