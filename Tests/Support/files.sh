@@ -8,7 +8,7 @@ is_current() {
     [[ -e $1 && -z $(find Package.swift Sources Tests/*Tests clients/build -newer "$1" -print -quit) ]]
 }
 
-# built STAMP COMMAND: carries out the build unless it is current.
+# built NAME COMMAND: carries out the build unless it is current.
 built() {
     local stamp=$logs/$1.stamp
     is_current "$stamp" && return
@@ -56,7 +56,9 @@ run_files() {
         esac
     done
     ((${#files[@]} > 0)) || { echo "Tests/run: no test has \"$name\" in its name" >&2 && return 2; }
-    ((${#acceptance[@]} == 0)) || { built build build_release && run_python "${acceptance[@]}"; } || code=1
+    # No stamp for programs that are given: it would be one of a build that was not made.
+    ((${#acceptance[@]} == 0)) ||
+        { { [[ -n $programs_are_given ]] || built build build_release; } && run_python "${acceptance[@]}"; } || code=1
     ((${#client[@]} == 0)) || run_python "${client[@]}" || code=1
     ((${#swift[@]} == 0)) || run_swift "${swift[@]}" || code=1
     return $code
