@@ -3,9 +3,10 @@
 # Sourced by Tests/run, whose functions build.
 # shellcheck shell=bash disable=SC2154
 
-# is_current STAMP: whether no source is newer than the file, which is written after a build.
+# is_current STAMP: whether no source is newer than the file, which is written after a build. Of a link, what it leads to
+# counts, such as the targets of Tests/Fuzz.
 is_current() {
-    [[ -e $1 && -z $(find Package.swift Sources Tests/*Tests clients/build -newer "$1" -print -quit) ]]
+    [[ -e $1 && -z $(find -L Package.swift Sources Tests/*Tests clients/build -newer "$1" -print -quit) ]]
 }
 
 # built NAME COMMAND: carries out the build unless it is current.
