@@ -95,6 +95,37 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
     assert "FAIL  blocks" in done.stdout
 
 
+# Groups of which two wait for one that is not in the plan.
+LOST = """
+set -u
+cd {root}
+root=$PWD; logs={logs}; wanted=(); declare -A limits=()
+source Tests/Support/groups.sh
+passes() {{ echo '7 passed in 0.1s'; }}
+export -f passes
+plan behind 1 lost passes
+plan lost 1 misspelled passes
+plan last 1 lost passes
+plan passes 1 '' passes
+carry_out 2
+summary
+"""
+
+
+def test_a_group_that_waits_for_nothing_has_failed(tmp_path: Path) -> None:
+    script = LOST.format(root=ROOT, logs=tmp_path)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1:] == [
+        "FAIL  behind",
+        "FAIL  lost",
+        "behind was not run: it needs lost and 1 processors",
+        "lost was not run: it needs misspelled and 1 processors",
+        "last was not run, because lost has failed",
+        "7 passed, 2 failed",
+    ], done.stdout + done.stderr
+
+
 # A small plan: `first` and `second` run side by side, `alone` with none of them, and nothing runs behind `broken`.
 PLAN = """
 set -u

@@ -176,8 +176,24 @@ carry_out() {
         done
         start_ready "$1"
     done
+    fail_waiting
     plan_order=()
     plan_state=()
+}
+
+# fail_waiting: groups that wait although nothing runs any more have failed: what they need is not in the plan, for example.
+fail_waiting() {
+    local name
+    for name in "${plan_order[@]}"; do
+        [[ ${plan_state[$name]:-} == waits ]] || continue
+        # A group that needed another one of these has its note by now.
+        is_ready "$name"
+        [[ ${plan_state[$name]} == waits ]] || continue
+        note "$name was not run: it needs ${plan_needs[$name]:-nothing} and ${plan_processors[$name]} processors"
+        printf 'FAIL  %s\n' "$name"
+        plan_state[$name]=FAIL
+        failed=$((failed + 1))
+    done
 }
 
 report() {
