@@ -147,18 +147,18 @@ summary
 """
 
 
-def planned(directory: Path, wanted: str = "", memory: str = "") -> tuple[list[str], str]:
-    """Carry out the plan; returns what began and ended, and the output."""
+def planned(directory: Path, wanted: str = "", memory: str = "") -> tuple[list[str], str, int]:
+    """Carry out the plan; returns what began and ended, the output, and the exit status."""
     (directory / "events").write_text("")
     script = PLAN.format(root=ROOT, logs=directory, wanted=wanted, memory=memory)
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_SECONDS * 2, check=False
     )
-    return (directory / "events").read_text().splitlines(), done.stdout + done.stderr
+    return (directory / "events").read_text().splitlines(), done.stdout + done.stderr, done.returncode
 
 
 def test_groups_begin_when_those_that_they_need_have_passed(tmp_path: Path) -> None:
-    events, told = planned(tmp_path)
+    events, told, _ = planned(tmp_path)
     assert events[:2] == ["begins build", "ends build"], told
     # The first that is ready has both processors; the next two share them.
     assert events[2:4] == ["begins alone", "ends alone"]
@@ -170,16 +170,24 @@ def test_groups_begin_when_those_that_they_need_have_passed(tmp_path: Path) -> N
 
 
 def test_a_group_that_is_wanted_brings_those_that_it_needs(tmp_path: Path) -> None:
-    events, told = planned(tmp_path, wanted="second")
+    events, told, _ = planned(tmp_path, wanted="second")
     assert events == ["begins build", "ends build", "begins second", "ends second"], told
 
 
 def test_groups_that_have_passed_are_remembered_and_builds_are_not(tmp_path: Path) -> None:
     memory = str(tmp_path / "memory")
     planned(tmp_path, memory=memory)
-    events, told = planned(tmp_path, memory=memory)
+    events, told, _ = planned(tmp_path, memory=memory)
     assert sorted(events) == ["begins broken", "begins build", "ends build"], told
-    assert told.splitlines()[-1] == "3 passed, 1 failed"
+    assert told.splitlines()[-1] == "3 passed, 1 failed, groups that passed before: 3"
+
+
+def test_a_run_whose_groups_have_all_passed_before_has_passed(tmp_path: Path) -> None:
+    memory = str(tmp_path / "memory")
+    planned(tmp_path, wanted="second", memory=memory)
+    events, told, code = planned(tmp_path, wanted="second", memory=memory)
+    assert (events, code) == ([], 0), told
+    assert told.splitlines()[-1] == "0 passed, 0 failed, groups that passed before: 1"
 
 
 # A `swift` that reports tests as `swift test` does; all have started before the first that blocks.

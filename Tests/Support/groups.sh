@@ -12,6 +12,7 @@ default_limit=600
 passed=0
 failed=0
 skipped=0
+remembered=0
 notes=()
 memory=${memory:-}
 most_seconds=${most_seconds:-}
@@ -120,6 +121,7 @@ choose_groups() {
         # Not builds, which are cheap where nothing has changed.
         if [[ ${plan_state[$name]:-} == waits && $name != *build && -n $memory && -e $memory/$name ]]; then
             plan_state[$name]=ok
+            remembered=$((remembered + 1))
             printf '%-5s %-20s passed before\n' ok "$name"
         fi
         [[ ${plan_state[$name]:-} == waits ]] || continue
@@ -242,13 +244,12 @@ count() {
         }' "$1"
 }
 
-# summary: the notes and the closing line; fails when anything failed, or when nothing ran.
+# summary: the notes and the closing line; fails when anything failed, or when nothing ran and nothing had passed before.
 summary() {
+    local line="$passed passed, $failed failed"
     ((${#notes[@]} == 0)) || printf '%s\n' "${notes[@]}"
-    if ((skipped > 0)); then
-        printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
-    else
-        printf '%d passed, %d failed\n' "$passed" "$failed"
-    fi
-    ((failed == 0 && passed > 0))
+    ((skipped == 0)) || line+=", $skipped skipped"
+    ((remembered == 0)) || line+=", groups that passed before: $remembered"
+    printf '%s\n' "$line"
+    ((failed == 0 && passed + remembered > 0))
 }
