@@ -73,11 +73,11 @@ source Tests/Support/groups.sh
 blocks() {{ sleep 600; }}
 passes() {{ echo '7 passed in 0.1s'; }}
 export -f blocks passes
-start blocks blocks
-start passes passes
-finish
-start later passes
-finish
+plan blocks 1 '' blocks
+plan behind 1 blocks passes
+plan passes 1 '' passes
+plan later 2 passes passes
+carry_out 2
 note 'another group was not run: it has no data'
 summary
 """
@@ -90,9 +90,13 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
         ["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
     )
     assert done.returncode == 1
-    last = ["another group was not run: it has no data", "14 passed, 1 failed"]
-    assert done.stdout.splitlines()[-2:] == last, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-3:] == [
+        "behind was not run, because blocks has failed",
+        "another group was not run: it has no data",
+        "14 passed, 1 failed",
+    ], done.stdout + done.stderr
     assert "FAIL  blocks" in done.stdout
+    assert "blocks: bounded: not done after 1 s, and ended" in done.stdout
 
 
 # Groups of which two wait for one that is not in the plan.

@@ -48,9 +48,7 @@ limit_of() {
     }'
 }
 
-# start NAME COMMAND...: runs the command in the background as a group, if the group is wanted.
-start() { ! is_wanted "$1" || start_group "$@"; }
-
+# start_group NAME COMMAND...: runs the command in the background as a group.
 start_group() {
     local name=$1
     shift
@@ -83,22 +81,8 @@ must() {
     printf 'FAIL  %s\n' "$name"
     cat "$logs/$name.log"
     failed=$((failed + 1))
-    finish
     summary
     exit 1
-}
-
-# finish: waits for every group that was started, in any order, and reports each.
-finish() {
-    local name
-    for name in "${!group_pids[@]}"; do
-        if wait "${group_pids[$name]}"; then
-            report "$name" ok
-        else
-            report "$name" FAIL
-        fi
-        unset "group_pids[$name]"
-    done
 }
 
 # plan NAME PROCESSORS NEEDS COMMAND...: a group for carry_out. NEEDS are names of groups, separated by blanks; with 0
