@@ -134,16 +134,25 @@ def test_a_group_that_waits_for_nothing_has_failed(tmp_path: Path) -> None:
 PLAN = """
 set -u
 cd {root}
-root=$PWD; logs={logs}; wanted=({wanted}); declare -A limits=(); memory={memory}
+root=$PWD; logs={logs}; wanted=({wanted}); declare -A limits=([first]=20 [second]=20); memory={memory}
 source Tests/Support/groups.sh
 noted() {{ echo "$1 $2" >>{logs}/events; }}
-runs() {{ noted begins $1; sleep 0.3; noted ends $1; echo '3 passed in 0.1s'; }}
+runs() {{ noted begins $1; "${{@:2}}"; noted ends $1; echo '3 passed in 0.1s'; }}
 breaks() {{ noted begins broken; false; }}
-export -f noted runs breaks
-plan build 1 '' runs build
-plan alone 2 build runs alone
-plan first 1 build runs first
-plan second 1 build runs second
+# Until another group has begun; without it, this group reaches its deadline.
+beside() {{ until grep -q "begins $1" {logs}/events; do command sleep 0.02; done; }}
+# While the run looks several times for groups that it may start.
+for_turns() {{
+    local before
+    before=$(wc -l <{logs}/turns)
+    until (($(wc -l <{logs}/turns) > before + 3)); do command sleep 0.02; done
+}}
+export -f noted runs breaks beside for_turns
+sleep() {{ echo turn >>{logs}/turns; command sleep "$1"; }}
+plan build 1 '' runs build for_turns
+plan alone 2 build runs alone for_turns
+plan first 1 build runs first {first}
+plan second 1 build runs second {second}
 plan broken 1 first breaks
 plan behind 1 broken runs behind
 carry_out 2
@@ -154,7 +163,9 @@ summary
 def planned(directory: Path, wanted: str = "", memory: str = "") -> tuple[list[str], str, int]:
     """Carry out the plan; returns what began and ended, the output, and the exit status."""
     (directory / "events").write_text("")
-    script = PLAN.format(root=ROOT, logs=directory, wanted=wanted, memory=memory)
+    (directory / "turns").write_text("")
+    others = {"first": "beside second", "second": "beside first"} if not wanted else {"first": "", "second": ""}
+    script = PLAN.format(root=ROOT, logs=directory, wanted=wanted, memory=memory, **others)
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_SECONDS * 2, check=False
     )
