@@ -8,7 +8,7 @@ from pathlib import Path
 
 SUITE = Path(__file__).resolve().parents[1]
 CHOSEN = os.environ.get("CARPOOL_TEST_PASS", "")
-"""`libcurl` for a pass with these modules alone; otherwise all."""
+"""The kinds of modules of a pass, such as `libcurl`, separated by blanks; otherwise all modules."""
 
 
 def modules(kind: str) -> list[str]:
@@ -20,4 +20,5 @@ def modules(kind: str) -> list[str]:
 def is_left_out(path: Path) -> bool:
     """Whether the chosen pass runs without this module."""
     is_module = path.parent == SUITE and path.name.startswith("test_")
-    return bool(CHOSEN) and is_module and path.stem.removeprefix("test_") not in modules(CHOSEN)
+    chosen = [name for kind in CHOSEN.split() for name in modules(kind)]
+    return bool(CHOSEN) and is_module and path.stem.removeprefix("test_") not in chosen
