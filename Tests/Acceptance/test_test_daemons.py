@@ -92,6 +92,20 @@ def test_a_daemon_of_a_test_that_has_failed_is_replaced(lender: Lender) -> None:
     assert lend(lender, has_failed=True) != lend(lender)
 
 
+def test_a_daemon_whose_use_raises_is_ended(lender: Lender) -> None:
+    used: list[Daemon] = []
+
+    def use(daemon: Daemon) -> None:
+        used.append(daemon)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        lend(lender, use)
+    assert used[0].process.poll() is not None
+    assert not used[0].directory.exists()
+    assert lend(lender) != used[0].pid
+
+
 def test_the_memory_of_a_shared_daemon_is_not_measured(lender: Lender) -> None:
     with pytest.raises(AssertionError, match="own_daemon"):
         lend(lender, lambda daemon: daemon.memory_kib())

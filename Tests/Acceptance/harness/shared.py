@@ -141,7 +141,12 @@ class Lender:
         daemon = self._daemon or self._start()
         # Until the test is over and has left nothing, the daemon is none for a next one.
         self._daemon = None
-        yield daemon
+        try:
+            yield daemon
+        except BaseException:
+            daemon.kill()
+            self._end(daemon)
+            raise
         if daemon.process.poll() is None and daemon.is_as_configured() and not daemon.is_spent and not has_failed():
             try:
                 daemon.settle()
