@@ -88,19 +88,21 @@ def test_ids_and_pictures_have_one_width_at_any_date(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (datetime(2028, 2, 28, 23, 59, 58, tzinfo=UTC), "2028-02-29T00:00:"),
-        (datetime(2028, 2, 29, 23, 59, 58, tzinfo=UTC), "2028-03-01T00:00:"),
-        (datetime(2026, 12, 31, 23, 59, 58, tzinfo=UTC), "2027-01-01T00:00:"),
-        (datetime(2038, 1, 19, 3, 14, 6, tzinfo=UTC), "2038-01-19T03:14:08"),
-        (datetime(2100, 2, 28, 23, 59, 58, tzinfo=UTC), "2100-03-01T00:00:"),
+        (datetime(2028, 2, 28, 23, 59, 58, tzinfo=UTC), datetime(2028, 2, 29, tzinfo=UTC)),
+        (datetime(2028, 2, 29, 23, 59, 58, tzinfo=UTC), datetime(2028, 3, 1, tzinfo=UTC)),
+        (datetime(2026, 12, 31, 23, 59, 58, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        (datetime(2038, 1, 19, 3, 14, 6, tzinfo=UTC), datetime(2038, 1, 19, 3, 14, 8, tzinfo=UTC)),
+        (datetime(2100, 2, 28, 23, 59, 58, tzinfo=UTC), datetime(2100, 3, 1, tzinfo=UTC)),
     ],
-    ids=lambda value: shown(value) if isinstance(value, datetime) else "",
+    ids=shown,
 )
-def test_a_running_daemon_passes_a_date(clocks: Clocks, start: StartDaemon, before: datetime, after: str) -> None:
+def test_a_running_daemon_passes_a_date(clocks: Clocks, start: StartDaemon, before: datetime, after: datetime) -> None:
     daemon = start(variables=clocks.variables)
     clocks.set_time(before)
     clocks.await_time(daemon, before)
-    eventually(lambda: daemon.call("daemon.ping")["time"].startswith(after))
+    eventually(lambda: now(daemon) >= after)
+    # A day that is left out is seen, whatever a slow machine takes.
+    assert now(daemon) - after < timedelta(minutes=10)
 
 
 # Steps
