@@ -5,13 +5,13 @@
     /// Shifts the clocks by what a file says, so that a test can step them: only in a build with the condition
     /// `CARPOOL_CLOCK_OFFSETS`, and never in what users run.
     ///
-    /// The file is named by the variable `CARPOOL_CLOCK_OFFSETS` and read at the start and in each turn of the loop. A
+    /// The file is named by the variable `CARPOOL_CLOCKS_FILE` and read at the start and in each turn of the loop. A
     /// line is the name of a clock and seconds: `realtime +86400.5`. A clock without a line is not shifted.
     enum ClockOffsets {
         /// The longest time that the loop sleeps, so that it notices a step soon.
         private static let longestWaitMilliseconds: Int32 = 50
 
-        private static let path = getenv("CARPOOL_CLOCK_OFFSETS").map { String(cString: $0) }
+        private static let path = getenv("CARPOOL_CLOCKS_FILE").map { String(cString: $0) }
         private static let realtime = Atomic<Int64>(0)
         private static let monotonic = Atomic<Int64>(0)
         private static let boottime = Atomic<Int64>(0)
@@ -58,7 +58,7 @@
         }
 
         private static func fail(_ message: String) {
-            let line = "CARPOOL_CLOCK_OFFSETS: \(message)\n"
+            let line = "CARPOOL_CLOCKS_FILE: \(message)\n"
             _ = write(STDERR_FILENO, line, line.utf8.count)
             _exit(2)
         }

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.daemon import Daemon
 from harness.waiting import eventually
 
-VARIABLE = "CARPOOL_CLOCK_OFFSETS"
+VARIABLE = "CARPOOL_CLOCKS_FILE"
 
 
 class Clocks:
