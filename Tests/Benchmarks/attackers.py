@@ -134,12 +134,15 @@ def downloads(path: str, origin: str, seconds: float, folder: Path) -> None:
 def files(path: str, origin: str, seconds: float, folder: Path) -> None:
     """Download small files, so many that threads of the daemon get a thousand jobs a second."""
     connections = [Connection(path, f"files {number}") for number in range(4)]
+    failures: list[str] = []
     for connection in connections:
         connection.socket.settimeout(None)
-        threading.Thread(target=_drain, args=(connection,), daemon=True).start()
+        threading.Thread(target=_read_records, args=(connection, failures), daemon=True).start()
     begin = time.monotonic()
     for number in itertools.count():
         time.sleep(max(0, begin + number / DOWNLOADS_A_SECOND - time.monotonic()))
+        if failures:
+            sys.exit(f"a download has failed: {failures[0]}")
         if time.monotonic() > begin + seconds:
             return
         destination = {"path": str(folder / f"file-{number % 64}"), "remove_previous": True}
@@ -147,10 +150,11 @@ def files(path: str, origin: str, seconds: float, folder: Path) -> None:
         connections[number % len(connections)].socket.sendall(line("request.perform", params, number))
 
 
-def _drain(connection: Connection) -> None:
-    with contextlib.suppress(OSError):
-        while connection.socket.recv(1 << 20):
-            pass
+def _read_records(connection: Connection, failures: list[str]) -> None:
+    """Read the answers of a connection, and note those that are no record of a request that has succeeded."""
+    for answer in connection.lines:
+        if not json.loads(answer).get("result", {}).get("outcome", {}).get("ok"):
+            failures.append(answer.decode())
 
 
 ATTACKS: dict[str, Attack] = {
