@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS
 
-from origins.proxies import await_ports, free_ports
+from origins.ports import await_ports, free_ports
 
 USER, PASSWORD, REALM = "ada", "pass-of-the-origin", "the vault"
 _CONFIGURATION = """

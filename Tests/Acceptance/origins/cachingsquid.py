@@ -11,7 +11,8 @@ from pathlib import Path
 from harness.process import begin, end, own_name, remove_shared_memory
 from harness.waiting import PATIENCE_SECONDS
 
-from origins.proxies import await_ports, free_ports, program
+from origins.ports import await_ports, free_ports
+from origins.proxies import program
 
 _CONFIGURATION = """
 http_port 127.0.0.1:{port}

@@ -8,7 +8,7 @@ from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS
 
 from origins.authority import Authority
-from origins.proxies import await_ports, free_ports
+from origins.ports import await_ports, free_ports
 
 
 class Nghttpd:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ import carpool
 import pytest
 from harness.daemon import ROOT
 from harness.process import begin, end, own_name, remove_shared_memory
-from harness.tcp import listens
 from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority, Certificate
+from origins.ports import await_ports, free_ports
 
 NEEDS_USER = "session_task_failed.proxy.authentication_required"
 USER, PASSWORD = "ada", "pass-of-the-proxy"
@@ -166,25 +165,6 @@ def program(name: str) -> str:
 def _crypted(password: str) -> str:
     command = ["openssl", "passwd", "-apr1", "-stdin"]
     return subprocess.run(command, input=password, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: these programs take no sockets from their parent."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def await_ports(process: subprocess.Popen[bytes], ports: list[int], log: Path) -> None:
-    """Wait until the process itself listens; fails if it has ended, because another program has a port."""
-
-    def listens_on_all() -> bool:
-        assert process.poll() is None, log.read_text() if log.exists() else process.args
-        return all(listens(process.pid, port) for port in ports)
-
-    eventually(listens_on_all)
 
 
 def perform(client: carpool.Client, url: str, **params: Any) -> dict[str, Any]:
