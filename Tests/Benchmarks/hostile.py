@@ -14,6 +14,7 @@ from typing import Any
 
 from attackers import ATTACKS, Connection, line
 from bench import HERE, Bench
+from busy import BUSY, BUSY_PROGRAMS
 from daemon import Daemon
 from report import Row, limit_row, quantity
 
@@ -22,8 +23,6 @@ FILE_AIMS_MS = {"p999_us": 10.0}
 SLEEP_AIM_MS = 2.0
 LEAST_JOBS_A_SECOND = 300
 """Of a thousand that are asked for: with fewer, the other numbers say nothing."""
-BUSY = ["sh", "-c", "while :; do :; done"]
-BUSY_PROGRAMS = 4
 NAMES = {"p999_us": "p99.9", "worst_us": "worst"}
 MEMORY_AIM_MIB = 8.0
 PENDING_AIM_MB = 1.2

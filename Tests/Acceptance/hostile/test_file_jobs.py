@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from busy import BUSY, BUSY_PROGRAMS
 from harness.daemon import Daemon
 from harness.process import running
 from harness.wire import Wire
 from origins.nginx import Nginx
 
-BUSY = ["sh", "-c", "while :; do :; done"]
-PROGRAMS = 4
 CLIENTS = 4
 JOBS = 2_000
 JOBS_A_SECOND = 1_000
@@ -27,7 +26,7 @@ LONGEST_SLEEP_US = 2_000
 def busy() -> Iterator[None]:
     """Programs that use all processors."""
     with contextlib.ExitStack() as stack:
-        for _ in range(PROGRAMS):
+        for _ in range(BUSY_PROGRAMS):
             stack.enter_context(running(BUSY))
         yield
 
