@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,13 +16,16 @@ Start = Callable[[Answer], FakeDaemon]
 
 
 class Blocking:
-    """The blocking client behind that interface."""
+    """The blocking client behind that interface; a name may be one of a member, such as `cache.get`."""
 
     def __init__(self, path: Path, **arguments: Any) -> None:
         self.client = carpool.Client(path, **arguments)
 
     def run(self, name: str, *arguments: Any, **named: Any) -> Any:
-        return getattr(self.client, name)(*arguments, **named)
+        return attrgetter(name)(self.client)(*arguments, **named)
+
+    def listed(self, name: str, **named: Any) -> list[Any]:
+        return list(attrgetter(name)(self.client)(**named))
 
     def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
         found = []
@@ -45,7 +49,13 @@ class Asynchronous:
         self.client = carpool.AsyncClient(path, **arguments)
 
     def run(self, name: str, *arguments: Any, **named: Any) -> Any:
-        return self.loop.run_until_complete(getattr(self.client, name)(*arguments, **named))
+        return self.loop.run_until_complete(attrgetter(name)(self.client)(*arguments, **named))
+
+    def listed(self, name: str, **named: Any) -> list[Any]:
+        async def collect() -> list[Any]:
+            return [each async for each in attrgetter(name)(self.client)(**named)]
+
+        return self.loop.run_until_complete(collect())
 
     def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
         async def collect() -> list[carpool.Notification]:
