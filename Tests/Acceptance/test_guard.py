@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from programs import built, described, of_commit
+from programs import built, described, of_commit, require_current
 
 SCRIPT = """#!/bin/sh -e
 {knows}
@@ -61,6 +62,44 @@ def test_an_interrupted_build_is_made_again(checkout: Path) -> None:
 def test_a_commit_that_does_not_exist_is_an_error(checkout: Path) -> None:
     with pytest.raises(SystemExit, match="there is no commit none-such"):
         of_commit(checkout, "none-such")
+
+
+def age(path: Path, seconds: float) -> None:
+    """Let a file be so many seconds old."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def test_programs_that_are_older_than_a_source_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CARPOOLD", raising=False)
+    with pytest.raises(SystemExit, match=r"carpoold is not built: run clients/build$"):
+        require_current(tmp_path)
+    program = tmp_path / ".build/release/carpoold"
+    sources = [tmp_path / name for name in ("Package.swift", "clients/build", "Sources/A/a.swift")]
+    age(program, 100)
+    for source in sources:
+        age(source, 200)
+    for folder in ("Sources/A", "Sources"):
+        os.utime(tmp_path / folder, (time.time() - 200,) * 2)
+    require_current(tmp_path)
+    for source in sources:
+        age(source, 50)
+        with pytest.raises(
+            SystemExit, match=f"is older than {source}: run clients/build, or remove {tmp_path}/.build$"
+        ):
+            require_current(tmp_path)
+        age(source, 200)
+    # A build that began later has found nothing to write.
+    age(sources[0], 50)
+    age(tmp_path / ".build/built", 40)
+    require_current(tmp_path)
+    # That of the packages comes first, also if it is older.
+    age(tmp_path / ".build-release/release/carpoold", 100)
+    with pytest.raises(SystemExit, match=r"run clients/build --release, or remove .*/\.build-release$"):
+        require_current(tmp_path)
+    monkeypatch.setenv("CARPOOLD", "/given")
+    require_current(tmp_path)
 
 
 def test_the_packages_build_is_preferred_and_named(tmp_path: Path) -> None:

@@ -58,6 +58,26 @@ def own() -> Programs:
     return Programs(CARPOOLD, CARPOOL, ROOT / "clients/python/src")
 
 
+def newer_source(root: Path, folder: Path) -> Path | None:
+    """Return a source of a checkout that is newer than its programs in a folder, or than their build's beginning."""
+    stamp = folder.parent / "built"
+    age = (stamp if stamp.exists() else folder / "carpoold").stat().st_mtime
+    sources = [root / "Package.swift", root / "clients/build", root / "Sources", *(root / "Sources").rglob("*")]
+    return next((source for source in sources if source.exists() and source.stat().st_mtime > age), None)
+
+
+def require_current(root: Path) -> None:
+    """End if the programs of a checkout are missing or older than its sources, unless the environment names others."""
+    if "CARPOOLD" in os.environ:
+        return
+    folder = built(root)
+    maker = BUILDS[str(folder.relative_to(root))]
+    if not (folder / "carpoold").exists():
+        sys.exit(f"{folder}/carpoold is not built: run {maker}")
+    if source := newer_source(root, folder):
+        sys.exit(f"{folder}/carpoold is older than {source}: run {maker}, or remove {folder.parent}")
+
+
 def of_commit(root: Path, commit: str) -> Programs:
     """Return the programs of a commit of a checkout: built once, by the script of the commit, and kept."""
     git = ["git", "-C", str(root)]
