@@ -41,27 +41,42 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "place"), [("HEAD", "new", ".build-release/release"), ("HEAD~1", "old", ".build/release")]
+    ("name", "kind", "content", "place"),
+    [
+        ("HEAD", "packages", "new", ".build-release/release"),
+        ("HEAD", "developers", "new", ".build/release"),
+        ("HEAD~1", "packages", "old", ".build/release"),
+    ],
 )
-def test_a_commit_is_built_once_by_its_own_script(checkout: Path, name: str, content: str, place: str) -> None:
+def test_a_commit_is_built_once_by_its_own_script(
+    checkout: Path, name: str, kind: str, content: str, place: str
+) -> None:
     for _ in range(2):
-        found = of_commit(checkout, name)
+        found = of_commit(checkout, name, kind)
         assert found.daemon.read_text() == f"{content}\n"
         assert found.daemon.parent.match(f"*/{place}")
     folder = found.sources.parents[2]
     assert (folder.parent, (folder / "log").read_text()) == (checkout / ".build-guard", "built\n")
 
 
+def test_each_kind_of_build_is_compared_with_the_same_kind(checkout: Path) -> None:
+    found = {kind: of_commit(checkout, "HEAD", kind).daemon for kind in ("packages", "developers", "packages")}
+    assert found["packages"].parent.parent.name == ".build-release"
+    assert found["developers"].parent.parent.name == ".build"
+    with pytest.raises(SystemExit, match="has the packages' build alone"):
+        of_commit(checkout, "HEAD~1", "developers")
+
+
 def test_an_interrupted_build_is_made_again(checkout: Path) -> None:
-    script = of_commit(checkout, "HEAD").sources.parents[2]
+    script = of_commit(checkout, "HEAD", "packages").sources.parents[2]
     (script / ".built").unlink()
     (script / ".build-release/release/carpoold").write_text("half")
-    assert of_commit(checkout, "HEAD").daemon.read_text() == "new\n"
+    assert of_commit(checkout, "HEAD", "packages").daemon.read_text() == "new\n"
 
 
 def test_a_commit_that_does_not_exist_is_an_error(checkout: Path) -> None:
     with pytest.raises(SystemExit, match="there is no commit none-such"):
-        of_commit(checkout, "none-such")
+        of_commit(checkout, "none-such", "packages")
 
 
 def age(path: Path, seconds: float) -> None:

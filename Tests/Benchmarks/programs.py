@@ -78,23 +78,26 @@ def require_current(root: Path) -> None:
         sys.exit(f"{folder}/carpoold is older than {source}: run {maker}, or remove {folder.parent}")
 
 
-def of_commit(root: Path, commit: str) -> Programs:
-    """Return the programs of a commit of a checkout: built once, by the script of the commit, and kept."""
+def of_commit(root: Path, commit: str, kind: str) -> Programs:
+    """Return the programs of a commit of a checkout: of this kind, built once, by the commit's script, and kept."""
     git = ["git", "-C", str(root)]
     command = [*git, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
     name = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
     if not name:
         sys.exit(f"there is no commit {commit}")
-    folder = root / ".build-guard" / name[:12]
+    folder = root / ".build-guard" / f"{name[:12]}-{kind}"
     script, finished = folder / "clients/build", folder / ".built"
     if not finished.exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         archive = subprocess.run([*git, "archive", name], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", str(folder)], check=True, input=archive)
-        kind = ["--release"] if "--release" in script.read_text() else []
+        has_both = "--release" in script.read_text()
+        if kind == "developers" and not has_both:
+            sys.exit(f"{name[:12]} has the packages' build alone: run clients/build --release here to compare with it")
+        options = ["--release"] if kind == "packages" and has_both else []
         print(f"building {name[:12]} in {folder}", flush=True)
-        subprocess.run([str(script), *kind], check=True, stdout=sys.stderr)
+        subprocess.run([str(script), *options], check=True, stdout=sys.stderr)
         finished.touch()
     return of_folder(built(folder), folder)
 
