@@ -16,7 +16,9 @@ folder=${{0%/*}}/..
 case ${{1-}} in --release) place=$folder/.build-release/release ;; *) place=$folder/.build/release ;; esac
 mkdir -p "$place"
 echo "{name}" >"$place/carpoold"
-echo built >>"$folder/log"
+echo "{name}" >"$place/carpool"
+echo object >"$place/object"
+echo built >>"$folder/../../builds"
 """
 
 
@@ -29,6 +31,8 @@ def commit(root: Path, name: str, knows: str = "") -> None:
         script.write_text(script.read_text().replace("--release", "--never"))
     script.chmod(0o700)
     me = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    (root / "clients/python/src").mkdir(parents=True, exist_ok=True)
+    (root / "clients/python/src/client.py").touch()
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", name]):
         subprocess.run(["git", "-C", str(root), *command], check=True, env={**os.environ, **me})
 
@@ -55,8 +59,12 @@ def test_a_commit_is_built_once_by_its_own_script(
         found = of_commit(checkout, name, kind)
         assert found.daemon.read_text() == f"{content}\n"
         assert found.daemon.parent.match(f"*/{place}")
-    folder = found.sources.parents[2]
-    assert (folder.parent, (folder / "log").read_text()) == (checkout / ".build-guard", "built\n")
+    assert (checkout / "builds").read_text() == "built\n"
+    # The programs and the client's sources are kept, and nothing else.
+    kept = found.sources.parents[2]
+    assert [*(checkout / ".build-guard").iterdir()] == [kept]
+    files = {str(file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()}
+    assert files == {f"{place}/carpoold", f"{place}/carpool", "clients/python/src/client.py"}
 
 
 def test_each_kind_of_build_is_compared_with_the_same_kind(checkout: Path) -> None:
@@ -68,9 +76,9 @@ def test_each_kind_of_build_is_compared_with_the_same_kind(checkout: Path) -> No
 
 
 def test_an_interrupted_build_is_made_again(checkout: Path) -> None:
-    script = of_commit(checkout, "HEAD", "packages").sources.parents[2]
-    (script / ".built").unlink()
-    (script / ".build-release/release/carpoold").write_text("half")
+    half = checkout / ".build-guard/building/.build-release/release"
+    half.mkdir(parents=True)
+    (half / "carpoold").write_text("half")
     assert of_commit(checkout, "HEAD", "packages").daemon.read_text() == "new\n"
 
 

@@ -85,21 +85,37 @@ def of_commit(root: Path, commit: str, kind: str) -> Programs:
     name = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
     if not name:
         sys.exit(f"there is no commit {commit}")
-    folder = root / ".build-guard" / f"{name[:12]}-{kind}"
-    script, finished = folder / "clients/build", folder / ".built"
-    if not finished.exists():
+    kept, folder = (root / ".build-guard" / place for place in (f"{name[:12]}-{kind}", "building"))
+    if not kept.exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         archive = subprocess.run([*git, "archive", name], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", str(folder)], check=True, input=archive)
+        script = folder / "clients/build"
         has_both = "--release" in script.read_text()
         if kind == "developers" and not has_both:
             sys.exit(f"{name[:12]} has the packages' build alone: run clients/build --release here to compare with it")
-        options = ["--release"] if kind == "packages" and has_both else []
         print(f"building {name[:12]} in {folder}", flush=True)
+        options = ["--release"] if kind == "packages" and has_both else []
         subprocess.run([str(script), *options], check=True, stdout=sys.stderr)
-        finished.touch()
-    return of_folder(built(folder), folder)
+        _keep(folder, kept)
+    return of_folder(built(kept), kept)
+
+
+def _keep(checkout: Path, kept: Path) -> None:
+    """Move the programs of a checkout and the sources of its client to a folder, and remove the rest."""
+    made, folder = built(checkout), kept.with_name("keeping")
+    shutil.rmtree(folder, ignore_errors=True)
+    place = folder / made.relative_to(checkout)
+    place.mkdir(parents=True)
+    for name in ("carpoold", "carpool"):
+        shutil.copy2(made / name, place / name)
+    if made.with_suffix(".yaml").exists():
+        shutil.copy2(made.with_suffix(".yaml"), place.with_suffix(".yaml"))
+    shutil.copytree(checkout / "clients/python/src", folder / "clients/python/src")
+    # Complete or not there.
+    folder.rename(kept)
+    shutil.rmtree(checkout)
 
 
 def of_folder(folder: Path, checkout: Path = ROOT) -> Programs:
