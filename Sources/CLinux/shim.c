@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <malloc.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -377,21 +376,6 @@ int CLinux_wait_for_semaphore(sem_t *semaphore, uint64_t nanoseconds) {
     do result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
     while (result != 0 && errno == EINTR);
     return result;
-}
-
-int CLinux_return_large_memory(int bytes) {
-    int maps = mallopt(M_MMAP_THRESHOLD, bytes), trims = mallopt(M_TRIM_THRESHOLD, bytes);
-    return maps == 1 && trims == 1;
-}
-
-void CLinux_trim_memory(size_t kept) {
-    if (mallinfo2().fordblks > kept) malloc_trim(0);
-}
-
-// To free a block of more than 64 KiB joins the small blocks that were freed before it, and shrinks the heap.
-void CLinux_trim_heap_of_thread(void) {
-    void *volatile block = malloc(128 << 10);
-    free(block);
 }
 
 long CLinux_voluntary_switches(void) {
