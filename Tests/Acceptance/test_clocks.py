@@ -125,7 +125,7 @@ def test_timers_follow_the_monotonic_clock(clocks: Clocks, start: StartDaemon, o
 def test_a_suspension_ages_responses_and_fires_no_timer(
     clocks: Clocks, start: StartDaemon, origin: ScriptedOrigin
 ) -> None:
-    daemon = start(variables=clocks.variables, config={"cache": None})
+    daemon = start(variables=clocks.variables)
     gate = origin.hold("/held")
     options = {"timeout_ms": HOUR * 1000, "resource_timeout_ms": HOUR * 1000}
     held = daemon.call("request.submit", url=f"{origin.url}/held", **options)["request"]
