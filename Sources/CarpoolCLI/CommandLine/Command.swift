@@ -61,7 +61,8 @@ extension Command {
     static func parse(_ scanner: inout ArgumentScanner, socket: String?) throws(UsageError) -> Invocation? {
         do throws(UsageError) {
             var arguments = arguments
-            arguments.socket = socket
+            // An assignment of `nil` would look up the type of the former value at run time.
+            if let socket { arguments.socket = socket }
             let options = options
             let specifications = options.map(\.specification)
             while let argument = try scanner.next(specifications, in: name) {
