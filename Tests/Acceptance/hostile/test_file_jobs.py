@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from busy import BUSY, BUSY_PROGRAMS
 from harness.daemon import Daemon
+from harness.gauge import DisturbedTurnError, LongTurnError
 from harness.process import running
 from harness.wire import Wire
+from harness.witness import witness
 from origins.nginx import Nginx
 
 CLIENTS = 4
@@ -44,6 +46,7 @@ def test_the_loop_does_not_sleep_while_threads_wait_for_a_processor(
         wires = [stack.enter_context(daemon.wire()) for _ in range(CLIENTS)]
         for number, wire in enumerate(wires):
             wire.call("client.hello", name=f"client {number}")
+        witness().stops()
         stats = wires[0].call("daemon.stats", reset=True)
         enough = stats["worker"]["jobs"] + JOBS
         while stats["worker"]["jobs"] < enough:
@@ -56,4 +59,7 @@ def test_the_loop_does_not_sleep_while_threads_wait_for_a_processor(
                     assert wire.result(call)["outcome"]["ok"]
                 time.sleep(PAUSE_SECONDS)
             stats = wires[0].call("daemon.stats")
-    assert stats["loop"]["longest_sleep_us"] <= LONGEST_SLEEP_US, stats["loop"]
+    stops = witness().stops()
+    if stats["loop"]["longest_sleep_us"] > LONGEST_SLEEP_US:
+        # Where the host stops a processor, that time counts as sleep in a turn with a wait.
+        raise DisturbedTurnError(stats["loop"], stops) if stops else LongTurnError(stats["loop"])
