@@ -41,12 +41,14 @@ struct CacheScene {
 
     func request(
         _ lines: [String] = [], method: String = "GET", url: String = "http://a.test/x", credentials: [UInt8]? = nil,
-        decodes: Bool = true, body: RequestBody = .none
+        decodes: Bool = true, body: RequestBody = .none, jar: String? = nil
     ) throws -> CacheRequest {
         let method = try #require(HTTPMethod(method))
         var request = TransportRequest(method: method, url: try HTTPURL(url), fields: Self.fields(lines))
         request.decodesContent = decodes
         request.body = body
+        let cookie = try jar.map { try HTTPField(name: "Cookie", value: $0) }
+        request.hopFields = HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie)
         return CacheRequest(request, use: CacheUse(use), credentials: credentials, hash: hash)
     }
 

@@ -152,6 +152,16 @@ struct SelectionTests {
         #expect(storing.response != nil)
     }
 
+    @Test("HC-07: what a cookie of the jar has selected is a secret")
+    func cookieOfTheJar() throws {
+        let scene = CacheScene()
+        let request = try scene.request(jar: "a=1")
+        let storing = scene.policy.storing(
+            CacheScene.head(200, [fresh]), of: request, in: [], requested: CacheScene.time(0),
+            received: CacheScene.time(0))
+        #expect(storing.isSecret)
+    }
+
     @Test("HC-04, HC-05: fields that are not stored, or not served")
     func storedFields() throws {
         var scene = CacheScene()
