@@ -193,6 +193,23 @@ struct FlightTests {
         #expect(second.isWhole && second.text == "alone")
     }
 
+    @Test("HX-04: a reader of another's response has its own idle timeout, and the others go on")
+    func idleReaders() throws {
+        let stage = try CacheStage()
+        let first = try stage.get()
+        let second = try stage.get(idle: 20)
+        try stage.task(1).head()
+        try stage.task(1).body("a")
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !second.hasEnded, ContinuousClock.now < deadline { stage.turns(1) }
+        #expect(second.completion?.error?.timeout == "idle")
+        #expect(second.text == "a" && stage.origin.tasks.count == 1)
+        try stage.task(1).body("b")
+        try stage.task(1).end()
+        stage.turns()
+        #expect(first.isWhole && first.text == "ab")
+    }
+
     @Test("HX-08: other stores, other users, other credentials and other methods are not shared")
     func whatIsNotShared() throws {
         let stage = try CacheStage()
