@@ -122,6 +122,17 @@ struct RequestHandlersTests {
         #expect(try client.answer(call)["result"]?["finished"]?.bool == false)
     }
 
+    @Test("No wait is longer than the limit")
+    func waitBeyondTheLimit() throws {
+        let stage = try Stage { $0.limits.longPollMilliseconds = 1 }
+        let origin = SilentOrigin()
+        let entry = try stage.submit(client, url: origin.url)
+        let call = try stage.send(client, "request.wait", #"{"request":"\#(entry.request.id)","timeout_ms":60000}"#)
+        let deadline = ContinuousClock.now + .seconds(10)
+        stage.run { client.resources.calls.isEmpty || ContinuousClock.now > deadline }
+        #expect(try client.answer(call)["result"]?["finished"]?.bool == false)
+    }
+
     @Test("A million notifications that wait take no memory")
     func waitNotification() throws {
         let entry = try stage.submit(client)
