@@ -114,6 +114,20 @@ struct CurlRedirectTests {
         #expect(try CurlRedirectTests.next(redirect, 302, "http://h/a/../b").url.text == "http://h/a/../b")
     }
 
+    @Test(
+        "Credentials go to the origin of the first URL alone, unless all are trusted",
+        arguments: [
+            ("/n", true, true), ("http://H/n", true, true), ("http://h:80/n", true, true),
+            ("http://h:81/n", false, true), ("https://h/n", false, true), ("https://h:80/n", false, true),
+            ("http://i/n", false, false), ("http://h.i/n", false, false),
+        ])
+    func credentials(_ location: String, _ isTrusted: Bool, _ isFirstHost: Bool) throws {
+        let next = try CurlRedirectTests.next(try CurlRedirectTests.redirect("http://h/a"), 302, location)
+        #expect(next.isTrusted == isTrusted && next.isFirstHost == isFirstHost)
+        let trusting = try CurlRedirectTests.redirect("http://h/a") { _, response in response.trustsRedirects = true }
+        #expect(try CurlRedirectTests.next(trusting, 302, location).isTrusted)
+    }
+
     @Test func referersAreURLsWithoutUserAndFragment() throws {
         let redirect = try CurlRedirectTests.redirect("http://us:pw@h/a#f") { request, _ in request.setsReferer = true }
         #expect(try CurlRedirectTests.next(redirect, 302, "/n#g").referer == "http://h/a")
