@@ -268,8 +268,10 @@ def test_f8_a_head_of_too_many_fields_has_one_name(
         error = record["outcome"]["error"]
         assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
         assert "head" in error["message"] and "max_ratio" not in error["hint"]
-        # The rest of the head does not end the connection of the next request.
-        assert wire.call("request.perform", url=f"{nginx.https}/hello.txt", **params)["outcome"]["ok"]
+        # The rest of the head does not reach the next request: it has another connection.
+        following = wire.call("request.perform", url=f"{nginx.https}/hello.txt", detail="full", **params)
+        assert following["outcome"]["ok"]
+        assert following["attempts"][0]["metrics"][0]["reused"] is False
 
 
 @pytest.mark.parametrize("is_folded", [False, True])
