@@ -7,8 +7,9 @@
 
 The mutants are data (`*.toml`): a text that occurs once in a file of a module, of which the part between « and » is
 replaced by `mutated`, or left out if that is a statement. All of them are built at once, in a copy of the sources
-(.build-mutants), each behind a number in the variable CARPOOL_MUTANT. Each is judged first by the Swift tests of its
-module, then by files of the acceptance suite, until the first test fails, for at most three minutes.
+(.build-mutants), each behind a number in the variable CARPOOL_MUTANT. Each is judged by the Swift tests of its module
+and by files of the acceptance suite, until the first test fails, for at most three minutes. The Swift tests come first,
+unless the entry names no suite of them as likely.
 
 The exit status is 0 if a test finds each mutant, unless `survives` says why none does.
 """
@@ -53,8 +54,13 @@ def is_killed(results: Results, number: int) -> bool:
 
 def left_seconds(results: Results, number: int) -> float:
     """How long the next stage of a mutant may take."""
-    taken: float = results.get((number, "units"), {}).get("seconds", 0.0)
+    taken: float = sum(results.get((number, stage), {}).get("seconds", 0.0) for stage in STAGES)
     return max(30.0, SECONDS - taken)
+
+
+def ordered(mutant: Mutant, stages: list[str]) -> list[str]:
+    """Return the stages in the order in which they judge a mutant: all tests of a module take minutes."""
+    return stages if mutant.likely else stages[::-1]
 
 
 def judge(mutant: Mutant, stage: str, seconds: float) -> dict[str, Any]:
@@ -75,12 +81,11 @@ def judge(mutant: Mutant, stage: str, seconds: float) -> dict[str, Any]:
 def run(chosen: list[Mutant], stages: list[str], path: Path, results: Results) -> None:
     """Judge mutants and write the results, a line each."""
     with path.open("a") as lines:
-        for stage in stages:
-            for mutant in chosen:
+        for mutant in chosen:
+            for stage in ordered(mutant, stages):
                 if (mutant.number, stage) in results or is_killed(results, mutant.number):
                     continue
-                seconds = SECONDS if stage == "units" else left_seconds(results, mutant.number)
-                result = judge(mutant, stage, seconds)
+                result = judge(mutant, stage, left_seconds(results, mutant.number))
                 results[mutant.number, stage] = result
                 lines.write(json.dumps(result) + "\n")
                 lines.flush()
