@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
+import json
 import os
 import pty
 import signal
@@ -109,6 +111,18 @@ def test_a_download_leaves_one_that_runs_to_the_same_file(
     assert first.wait(PATIENCE_SECONDS) == OK
     assert (tmp_path / "out").read_bytes() == LARGE
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", [".out.notes", "out.carpool-part", ".out.x/.carpool-part"])
+def test_resume_data_deletes_nothing_but_a_part(run: Run, nginx: Nginx, tmp_path: Path, name: str) -> None:
+    other = tmp_path / name
+    other.parent.mkdir(exist_ok=True)
+    other.write_text("mine")
+    data = json.dumps({"partial": str(other)}).encode()
+    (tmp_path / ".out.carpool-resume").write_bytes(base64.urlsafe_b64encode(data).rstrip(b"="))
+    assert run("get", "-o", "out", f"{nginx.http}/hello.txt").returncode == OK
+    assert not (tmp_path / ".out.carpool-resume").exists()
+    assert other.read_text() == "mine"
 
 
 def test_what_cannot_be_resumed_is_deleted(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:

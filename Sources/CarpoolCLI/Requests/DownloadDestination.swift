@@ -102,10 +102,11 @@ struct DownloadDestination {
             $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
         }
         standard += repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
+        let beginning = resumeDataPath.dropLast("carpool-resume".count)
         guard let text = standard.withUnsafeBytes({ try? Base64.decode($0) }),
             let path = (try? JSON.parse(text))?["partial"]?.string,
-            path.hasPrefix(resumeDataPath.dropLast("carpool-resume".count)), path.hasSuffix(".carpool-part"),
-            !path.dropFirst(resumeDataPath.count).contains("/")
+            path.hasPrefix(beginning), path.hasSuffix(".carpool-part"),
+            !path.dropFirst(beginning.count).contains("/")
         else { return nil }
         return path
     }
