@@ -59,6 +59,18 @@ struct PoolTests {
         await driver.end()
     }
 
+    @Test(arguments: [false, true]) func twoUsersShareNoConnection(isSecure: Bool) async throws {
+        let driver = try await Driver()
+        for user: UInt32? in [nil, 7, 8] {
+            var ask = isSecure ? secure("/where") : Ask(nginx.http + "/where")
+            ask.user = user
+            #expect(try await driver.fetch(ask).metrics.isReused == false)
+            #expect(try await driver.fetch(ask).metrics.isReused == true)
+        }
+        #expect(await driver.statistics.openedConnections == 3)
+        await driver.end()
+    }
+
     @Test func aLongWaitDelaysNoneOfTheOthers() async throws {
         let driver = try await Driver()
         var endless = secure("/slow")
