@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each hostile test has a daemon of its own, whose turns and memory it measures."""
+    """Each hostile test has a daemon of its own, whose turns and memory it measures.
+
+    Modules with few tests come first: their tests take longest, and the last module of a run should be a short one.
+    """
+    counts = Counter(item.path for item in items)
+    items.sort(key=lambda item: counts[item.path])
     for item in items:
         if item.path.parent.name == "hostile":
             item.add_marker(pytest.mark.own_daemon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import plistlib
 import threading
 
 import pytest
@@ -61,4 +62,16 @@ def test_of_calls_of_a_mebibyte(daemon: Daemon, origin: ScriptedOrigin) -> None:
         wire.close()
     for sender in senders:
         sender.join(20)
+    eventually(lambda: daemon.memory_kib() - before <= KEPT_KIB, seconds=TWO_TICKS_SECONDS)
+
+
+@pytest.mark.parametrize("form", [plistlib.FMT_XML, plistlib.FMT_BINARY], ids=["xml", "binary"])
+def test_of_a_value_of_many_parts(daemon: Daemon, origin: ScriptedOrigin, form: plistlib.PlistFormat) -> None:
+    """A thread parses it, whose heap the daemon's own trimming does not reach."""
+    body = plistlib.dumps([str(number) for number in range(400_000)], fmt=form)
+    url = origin.on("/large", lambda exchange: exchange.reply(body=body))
+    with daemon.wire() as wire:
+        ping(wire)
+        before = daemon.memory_kib()
+        assert wire.call("request.perform", url=url, serialize="plist")["outcome"]["truncated"]
     eventually(lambda: daemon.memory_kib() - before <= KEPT_KIB, seconds=TWO_TICKS_SECONDS)
