@@ -135,6 +135,47 @@ struct FaultTests {
         #expect(heads == 2)
     }
 
+    /// The connection breaks after libcurl has looked for a response and before it writes the rest of a body: reading
+    /// does not fail, but writing.
+    @Test(arguments: [("PUT", 3), ("POST", 2)])
+    func whatCouldNotBeWrittenIsSentAgainIfItMayBeRepeated(method: String, heads expected: Int) async throws {
+        let body = [UInt8](repeating: 7, count: 600_000)
+        let (heads, half, broken) = (Counter(), Counter(), Counter())
+        let origin = try ScriptedOrigin { peer in
+            while let head = peer.readHead() {
+                heads.add()
+                if peer.index == 0, head.hasPrefix("P") {
+                    // Less than half: libcurl may still have 64 KiB, and so much fits the sockets' buffers.
+                    _ = peer.read(body.count / 2 - 70_000)
+                    half.wait(for: 1)
+                    peer.resetNow()
+                    broken.add()
+                    return
+                }
+                if head.hasPrefix("P") { _ = peer.read(body.count) }
+                peer.write(FaultTests.good)
+            }
+        }
+        let driver = try await Driver()
+        #expect(try await driver.fetch(Ask(origin.url)).text == "good")
+        var ask = Ask(origin.url)
+        ask.method = method
+        ask.body = body
+        ask.onHalf = {
+            half.add()
+            broken.wait(for: 1)
+        }
+        let outcome = try await driver.fetch(ask)
+        let isRepeated = expected == 3
+        #expect(heads.value == expected)
+        #expect(outcome.text == (isRepeated ? "good" : ""))
+        #expect(outcome.error?.code == (isRepeated ? nil : .networkConnectionLost))
+        // CURLE_SEND_ERROR.
+        #expect(outcome.error?.curlCode == (isRepeated ? nil : 55))
+        await driver.end()
+        origin.end()
+    }
+
     @Test func aSwitchOfProtocolsNobodyAskedForIsNoResponse() async throws {
         let outcome = try await outcome { peer in
             _ = peer.readHead()

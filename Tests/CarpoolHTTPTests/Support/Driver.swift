@@ -9,6 +9,8 @@ struct Ask: Sendable {
     var url: String
     var fields: [(String, String)] = []
     var body: [UInt8]?
+    /// Called on the loop's thread each time when half of the body was read.
+    var onHalf: (@Sendable () -> Void)?
     var file: (path: String, offset: Int64, length: Int64)?
     var trust: ServerTrust = .system
     var certificate: ClientCertificate?
@@ -162,7 +164,9 @@ actor Driver {
         guard let method = HTTPMethod(ask.method) else { throw ChildProcess.Failure(description: "method") }
         var request = TransportRequest(method: method, url: try HTTPURL(ask.url))
         request.fields = try ask.fields.map { try HTTPField(name: $0.0, value: $0.1) }
-        if let body = ask.body { request.body = .bytes(body) }
+        if let body = ask.body {
+            request.body = ask.onHalf.map { .source(AnnouncedBody(body, willContinue: $0)) } ?? .bytes(body)
+        }
         if let (path, offset, length) = ask.file {
             request.body = .file(BodyFile(try FileDescriptor.open(path, O_RDONLY)), offset: offset, length: length)
         }

@@ -1,3 +1,4 @@
+import CarpoolSystem
 import Glibc
 
 /// Blocking sockets on 127.0.0.1, for origins that misbehave.
@@ -23,6 +24,19 @@ enum LoopbackSocket {
         }
         guard let port else { throw ChildProcess.Failure(description: "bind") }
         return (fd, port)
+    }
+
+    /// Whether the socket of a port has an established connection, as the kernel lists it.
+    static func isConnected(_ port: UInt16) -> Bool {
+        guard let list = try? FileDescriptor.open("/proc/net/tcp", O_RDONLY),
+            let bytes = try? Bytes.readAll(list.raw, atMost: 1 << 24, path: "/proc/net/tcp")
+        else { return false }
+        let digits = String(port, radix: 16, uppercase: true)
+        let local = " 0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits + " "
+        // The address, the other one, and 01 for the state ESTABLISHED.
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
+            line.contains(local) && line.split(separator: " ").dropFirst(3).first == "01"
+        }
     }
 
     /// A port without a listener.
@@ -83,6 +97,26 @@ struct Peer {
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+
+    /// Resets the connection, and waits at most ten seconds until the client's kernel knows it. The descriptor
+    /// stays open.
+    func resetNow() {
+        let client = remotePort
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while LoopbackSocket.isConnected(client), ContinuousClock.now < deadline { usleep(1_000) }
+    }
+
+    private var remotePort: UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return UInt16(bigEndian: address.sin_port)
     }
 }
 
