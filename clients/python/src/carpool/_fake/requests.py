@@ -218,14 +218,17 @@ class Running:
         self.content = hop.body if hop.reply.has_head else b""
         is_refused = self._attempts[-1].error is not None and hop.reply.error is None
         is_short = 0 < self.inline_bytes >= len(self.content)
-        if self.descriptor is not None and not is_refused and not is_short:
-            writing = threading.Thread(
-                target=self._write, args=(self.descriptor,), name="carpool-fake-body", daemon=True
-            )
-            self.descriptor = None
-            writing.start()
+        descriptor = None if is_refused or is_short else self._taken_descriptor()
+        if descriptor is not None:
+            threading.Thread(target=self._write, args=(descriptor,), name="carpool-fake-body", daemon=True).start()
             return
         self._finish(self._attempts[-1].error, self._placed())
+
+    def _taken_descriptor(self) -> int | None:
+        """Return the descriptor for the body, to the first caller: a connection that ends cancels in another thread."""
+        with self._fake.changed:
+            descriptor, self.descriptor = self.descriptor, None
+        return descriptor
 
     def _write(self, descriptor: int) -> None:
         written = self._fake.write_body(descriptor, self.content)
@@ -297,9 +300,8 @@ class Running:
         body = body or {"none": True, "size_bytes": 0}
         if self.incoming is not None:
             self.incoming.stop()
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-            self.descriptor = None
+        if (descriptor := self._taken_descriptor()) is not None:
+            os.close(descriptor)
         if error is None:
             outcome = self._serialized(self.params.get("serialize"))
             if not outcome["ok"]:
