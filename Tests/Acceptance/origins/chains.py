@@ -35,6 +35,7 @@ class Signer:
     days: int = 30
     extensions: list[str] = field(default_factory=list)
     """In addition to those of an authority; one that names the same extension replaces it."""
+    lists: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -127,7 +128,9 @@ class Signer:
         Path(f"{database}.number").write_text("01\n")
         for certificate in revoked:
             _openssl("ca", "-config", str(configuration), "-revoke", str(certificate.chain))
-        out = self.directory / f"{self.name}.crl"
+        # Of its own: other tests use the lists that were made before.
+        self.lists += 1
+        out = self.directory / f"{self.name}-{self.lists}.crl"
         times = ["-crldays", str(days)]
         if days < 0:
             times = ["-crl_lastupdate", "200101000000Z", "-crl_nextupdate", "200102000000Z"]
