@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import socket
 import subprocess
 from pathlib import Path
@@ -9,13 +11,22 @@ from pathlib import Path
 from harness.tcp import listens
 from harness.waiting import eventually
 
+FIRST = 10_000
+"""Below it are the ports of well-known servers."""
+
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: these programs take no sockets from their parent."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    """Ports that were free a moment ago, for programs that take no sockets from their parent.
+
+    They are none that the kernel gives to connections and to listeners of any port: another one would have it soon.
+    """
+    end = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    dice = random.SystemRandom()
+    ports: list[int] = []
+    while len(ports) < count:
+        port = dice.randrange(FIRST, max(end, FIRST + 1_000))
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            ports += [port] * (port not in ports)
     return ports
 
 

@@ -3,14 +3,15 @@ import Glibc
 
 /// Blocking sockets on 127.0.0.1, for origins that misbehave.
 enum LoopbackSocket {
-    /// A listening socket on a free port, and the port.
-    static func listen(backlog: Int32 = 64) throws -> (descriptor: Int32, port: UInt16) {
+    /// A listening socket on a port, by default a free one, and the port.
+    static func listen(backlog: Int32 = 64, on wanted: UInt16 = 0) throws -> (descriptor: Int32, port: UInt16) {
         let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard fd >= 0 else { throw ChildProcess.Failure(description: "socket") }
         var one: Int32 = 1
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, 4)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = wanted.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port: UInt16? = withUnsafeMutablePointer(to: &address) {
@@ -22,7 +23,10 @@ enum LoopbackSocket {
                 }
             }
         }
-        guard let port else { throw ChildProcess.Failure(description: "bind") }
+        guard let port else {
+            close(fd)
+            throw ChildProcess.Failure(description: "bind")
+        }
         return (fd, port)
     }
 
@@ -39,11 +43,15 @@ enum LoopbackSocket {
         }
     }
 
-    /// A port without a listener.
+    /// A port without a listener: none of those that the kernel gives to connections, since another one would have it
+    /// soon.
     static func freePort() throws -> UInt16 {
-        let (fd, port) = try listen()
-        close(fd)
-        return port
+        for _ in 0..<100 {
+            guard let (fd, port) = try? listen(on: .random(in: 10_000..<32_000)) else { continue }
+            close(fd)
+            return port
+        }
+        throw ChildProcess.Failure(description: "no free port")
     }
 }
 

@@ -42,10 +42,15 @@ final class Nginx: Sendable {
         guard output.fileHandleForReading.availableData.starts(with: Data("ready".utf8)) else { throw Failure() }
     }
 
+    /// A port without a listener: none of those that the kernel gives to connections, since another one would have it
+    /// soon.
     private static func freePort() throws -> UInt16 {
-        let origin = try RecordingOrigin()
-        origin.end()
-        return origin.port
+        for _ in 0..<100 {
+            guard let origin = try? RecordingOrigin(on: .random(in: 10_000..<32_000)) else { continue }
+            origin.end()
+            return origin.port
+        }
+        throw Failure()
     }
 
     private static func configuration(_ directory: String, _ port: UInt16) -> String {

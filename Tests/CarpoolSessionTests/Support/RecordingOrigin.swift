@@ -16,10 +16,11 @@ final class RecordingOrigin: Sendable {
 
     struct Failure: Error {}
 
-    init() throws {
+    init(on wanted: UInt16 = 0) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = wanted.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) {
@@ -27,7 +28,10 @@ final class RecordingOrigin: Sendable {
                 bind(listener, $0, length) == 0 && listen(listener, 64) == 0 && getsockname(listener, $0, &length) == 0
             }
         }
-        guard isListening else { throw Failure() }
+        guard isListening else {
+            close(listener)
+            throw Failure()
+        }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [self] in serve() }
