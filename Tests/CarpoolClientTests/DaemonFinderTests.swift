@@ -57,6 +57,17 @@ struct DaemonFinderTests {
             location: SocketLocation.resolve(option: "\(place.folder)/\(way)"),
             program: "/\(tests)/Support/starting-daemon", homes: homes)
         #expect(try launcher.launch(deadline: MonotonicTime.read().advanced(milliseconds: 10_000)) == reason)
+        if way == "ready" { try Self.reap("\(place.folder)/\(way).pid") }
+    }
+
+    /// Waits for a daemon that has written its process id: a child that nobody waits for makes tests that watch
+    /// processes (`processExitsWith`) wait for ever.
+    private static func reap(_ file: String) throws {
+        defer { unlink(file) }
+        let descriptor = try FileDescriptor.open(file, O_RDONLY)
+        let text = String(decoding: try Bytes.readAll(descriptor.raw, atMost: 32, path: file), as: UTF8.self)
+        let process = try #require(pid_t(text.dropLast()))
+        #expect(waitpid(process, nil, 0) == process)
     }
 
     @Test func onlyWhatTheDaemonNeedsIsInherited() {
