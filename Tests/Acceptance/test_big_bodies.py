@@ -17,7 +17,7 @@ from termios import TIOCSCTTY
 import pytest
 from harness.command import TRANSFER_FAILED
 from harness.daemon import CARPOOL, IS_CHECKED, Daemon
-from harness.large import END, Counter, large_file
+from harness.large import END, GIB, SIZE, Counter, large_file
 from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from origins.nginx import Nginx
@@ -25,9 +25,6 @@ from origins.scripted import Exchange, GoneError, ScriptedOrigin
 
 pytestmark = pytest.mark.own_daemon
 
-GIB = 1 << 30
-SIZE = int(os.environ.get("CARPOOL_TEST_BODY_GIB", "2")) * GIB
-"""The size of large bodies; 5 GiB take a minute on a busy machine."""
 PEAK_KIB = 32_768
 UNREAD = 4 << 20
 """More than the pipes and the daemon's buffers hold: while it is unread, the request goes on."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import Daemon
-from harness.large import END, Counter, large_file
+from harness.large import END, GIB, SIZE, Counter, large_file
 from harness.waiting import SLOWNESS
 from harness.wire import Wire
 from origins.authority import Authority
@@ -27,7 +27,7 @@ def large(nginx: Nginx, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     ("large", "version"),
-    [pytest.param(5 << 30, "1.1", id="5-gibibytes"), pytest.param(1 << 30, "2", id="http-2")],
+    [pytest.param(SIZE, "1.1", id="http-1"), pytest.param(GIB, "2", id="http-2")],
     indirect=["large"],
 )
 def test_gibibytes_leave_the_daemon_under_32_mebibytes(

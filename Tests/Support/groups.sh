@@ -53,7 +53,9 @@ start_group() {
     local name=$1
     shift
     echo 0 >"$logs/$name.seconds"
-    CARPOOL_TEST_GROUP=$name Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" \
+    local idly=()
+    ((plan_processors[$name] > 0)) || idly=(chrt --idle 0)
+    CARPOOL_TEST_GROUP=$name "${idly[@]}" Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" \
         "$BASH" -c '"$@"' group "$@" >"$logs/$name.log" 2>&1 </dev/null &
     group_pids[$name]=$!
 }
@@ -85,8 +87,8 @@ must() {
     exit 1
 }
 
-# plan NAME PROCESSORS NEEDS COMMAND...: a group for carry_out. NEEDS are names of groups, separated by blanks; with 0
-# processors it is started at once, with all of them it runs alone.
+# plan NAME PROCESSORS NEEDS COMMAND...: a group for carry_out. NEEDS are names of groups, separated by blanks. With 0
+# processors it is started at once and has what time others leave; with all of them it runs alone.
 plan() {
     local name=$1
     plan_order+=("$name")

@@ -14,6 +14,9 @@ from harness.waiting import join
 END = os.urandom(1 << 20)
 """The end of every large file."""
 PIECE = 1 << 20
+GIB = 1 << 30
+SIZE = int(os.environ.get("CARPOOL_TEST_BODY_GIB", "2")) * GIB
+"""The size of large bodies: more than a signed number of 32 bits counts. `Tests/run --long` sends 5 GiB."""
 
 
 @contextlib.contextmanager

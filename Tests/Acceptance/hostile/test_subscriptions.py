@@ -21,7 +21,7 @@ LAGGING = 200
 """With 32 subscriptions each, whose connections hold some 0.5 MB each before the events wait."""
 WAITING = 80
 """With 250 calls that wait each."""
-REQUESTS = 1_000
+REQUESTS = 500
 OTHER = {"types": ["request.*", "task.*"], "scope": "session:other"}
 """Types that every request has, of a session that has no requests."""
 
@@ -60,7 +60,7 @@ def make_requests(wire: Wire, url: str, count: int = REQUESTS) -> None:
 
 @pytest.mark.parametrize(
     ("params", "count"),
-    # Their events are written for each of them: millions of notifications for a thousand requests.
+    # Their events are written for each of them: millions of notifications for hundreds of requests.
     [(OTHER, REQUESTS), ({"scope": "all"}, 100), ({"scope": "all", "types": ["request.did_finish"]}, 200)],
     ids=["other", "all", "ends"],
 )

@@ -82,7 +82,7 @@ def test_b1_descriptors_of_many_connections(daemon: Daemon) -> None:
 
 def test_b9_a_thousand_unread_bodies_end_at_once(daemon: Daemon, origin: ScriptedOrigin) -> None:
     """To close a connection with unread bytes takes the kernel 0.1 ms; those of a client end in many turns."""
-    url = origin.on("/large", lambda exchange: exchange.reply(200, bytes(4 << 20)))
+    url = origin.on("/large", lambda exchange: exchange.reply(200, bytes(1 << 20)))
     calls = b"".join(line("request.perform", n, url=url, response_body={"fd": "on_demand"}) for n in range(5))
     with contextlib.ExitStack() as stack:
         wires = [stack.enter_context(daemon.wire()) for _ in range(200)]
