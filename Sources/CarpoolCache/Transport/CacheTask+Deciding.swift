@@ -56,8 +56,10 @@ extension CacheTask {
         source = .loading
         hasWaited = true
         guard timer == nil else { return }
-        let own = min(request.idleTimeoutMilliseconds, request.resourceTimeoutMilliseconds)
-        let end = transport.loop.now.advanced(milliseconds: min(CacheTask.diskMilliseconds, own / 2))
+        let now = transport.loop.now
+        let left = request.resourceEnd(startedAt: began).microseconds(since: now) / 1_000
+        let own = min(request.idleTimeoutMilliseconds, left)
+        let end = now.advanced(milliseconds: min(CacheTask.diskMilliseconds, own / 2))
         arm(at: end) { [self] in
             if case .loading = source { goAroundDisk() }
         }
@@ -151,10 +153,9 @@ extension CacheTask {
         source = .waiting(fetch)
         hasWaited = true
         store.counters.waits += 1
-        let own = min(
-            request.idleTimeoutMilliseconds, request.resourceTimeoutMilliseconds,
-            request.queueTimeoutMilliseconds ?? .max)
-        arm(at: began.advanced(milliseconds: min(values.settings.coalesceWaitMilliseconds, own))) { [self] in
+        let own = min(request.idleTimeoutMilliseconds, request.queueTimeoutMilliseconds ?? .max)
+        let end = began.advanced(milliseconds: min(values.settings.coalesceWaitMilliseconds, own))
+        arm(at: min(end, request.resourceEnd(startedAt: began))) { [self] in
             guard case .waiting(let fetch) = source else { return }
             fetch.leave(self)
             decideAlone(.busy)
@@ -169,16 +170,19 @@ extension CacheTask {
 
     func armTimeout() {
         let idle = lastActivity.advanced(milliseconds: request.idleTimeoutMilliseconds)
-        let whole = began.advanced(milliseconds: request.resourceTimeoutMilliseconds)
+        let whole = request.resourceEnd(startedAt: began)
         arm(at: isPaused ? whole : min(idle, whole)) { [self] in
             guard case .fetch(let fetch) = source else { return }
             let now = MonotonicTime.read()
-            let isOver = now >= began.advanced(milliseconds: request.resourceTimeoutMilliseconds)
+            let isOver = now >= whole
             let isIdle =
                 !isPaused && now >= lastActivity.advanced(milliseconds: request.idleTimeoutMilliseconds)
             guard isOver || isIdle else { return armTimeout() }
             fetch.leave(self)
-            let text = isOver ? "the request took too long" : "no byte arrived in time"
+            let text =
+                isOver
+                ? "not completed within \(request.resourceTimeoutMilliseconds) ms"
+                : "no byte was received for \(request.idleTimeoutMilliseconds) ms"
             fail(
                 TransportError(.timedOut, text, timeout: isOver ? "resource" : "idle", isRetryable: true))
         }

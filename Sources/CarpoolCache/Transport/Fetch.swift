@@ -124,11 +124,12 @@ final class Fetch {
         } else {
             var sent = request
             if let fields { sent.fields = fields }
-            if isBackground { sent.priority = .low }
-            if let first = readers.first, first.hasWaited {
+            if isBackground {
+                sent.priority = .low
+                sent.resourceStart = nil
+            } else if let first = readers.first {
                 // The time that it has waited, for another or for the disk, is a part of its own (HX-04).
-                let waited = transport.loop.now.microseconds(since: first.began) / 1_000
-                sent.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- waited)
+                sent.resourceStart = sent.resourceStart ?? first.began
             }
             task = transport.next.start(sent, delegate: self)
         }

@@ -112,6 +112,7 @@ struct CurlFailureMessage {
         "required": CurlExitCode.clientCertificate, "expired": CurlExitCode.clientCertificate,
         "rejected": CurlExitCode.clientCertificate, "unsupported_key": CurlExitCode.clientCertificate,
         "http_too_many_redirects": CurlExitCode.tooManyRedirects, "too_many_hops": CurlExitCode.tooManyRedirects,
+        "too_many_challenges": CurlExitCode.tooManyRedirects,
         "request_body_stream_exhausted": CurlExitCode.readError, "create_uploadable_failed": CurlExitCode.readError,
         "disk_full": CurlExitCode.writeError, "cannot_write_to_file": CurlExitCode.writeError,
         "spool_full": CurlExitCode.writeError, "response_output_closed": CurlExitCode.writeError,

@@ -120,10 +120,11 @@ final class CurlTransfer {
         self.transport = transport
         priority = request.priority
         fetchStart = WallClock.microseconds()
+        let start = MonotonicTime.read()
         deadlines = Deadlines(
-            start: MonotonicTime.read(), idleMilliseconds: request.idleTimeoutMilliseconds,
+            start: start, idleMilliseconds: request.idleTimeoutMilliseconds,
             connectMilliseconds: request.connectTimeoutMilliseconds,
-            resourceMilliseconds: request.resourceTimeoutMilliseconds,
+            resource: request.resourceEnd(startedAt: start),
             queueMilliseconds: request.queueTimeoutMilliseconds)
         self.request = consume request
     }

@@ -29,14 +29,14 @@ struct Deadlines {
     private var lastActivity: MonotonicTime
 
     init(
-        start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resourceMilliseconds: Int,
+        start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resource: MonotonicTime,
         queueMilliseconds: Int? = nil
     ) {
         queue = queueMilliseconds.map { start.advanced(milliseconds: $0) }
         self.start = start
         self.idleMilliseconds = idleMilliseconds
         self.connectMilliseconds = connectMilliseconds
-        resource = start.advanced(milliseconds: resourceMilliseconds)
+        self.resource = resource
         lastActivity = start
     }
 

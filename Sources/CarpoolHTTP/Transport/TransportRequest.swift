@@ -1,3 +1,5 @@
+public import CarpoolSystem
+
 /// The request of one hop, valid by construction: method, URL and fields were validated.
 public struct TransportRequest {
     /// The method.
@@ -42,6 +44,8 @@ public struct TransportRequest {
     public var idleTimeoutMilliseconds = 60_000
     /// Maximum time from start to end, including the admission queue.
     public var resourceTimeoutMilliseconds = 604_800_000
+    /// When ``resourceTimeoutMilliseconds`` began, for a request that follows others; `nil` for its own start.
+    public var resourceStart: MonotonicTime?
     /// Maximum time to resolve, connect and negotiate TLS.
     public var connectTimeoutMilliseconds = 60_000
     /// Whether `Accept-Encoding` is sent and the body decoded (gzip, deflate, br, zstd).
@@ -69,6 +73,11 @@ public struct TransportRequest {
 }
 
 extension TransportRequest {
+    /// When ``resourceTimeoutMilliseconds`` are over; `start` is the request's own start.
+    public func resourceEnd(startedAt start: MonotonicTime) -> MonotonicTime {
+        (resourceStart ?? start).advanced(milliseconds: resourceTimeoutMilliseconds)
+    }
+
     /// Whether the head has a length: if there is a body, and for methods that usually have one (RFC 9110, section
     /// 8.6).
     public var sendsLength: Bool {

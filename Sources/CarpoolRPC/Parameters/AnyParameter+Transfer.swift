@@ -52,7 +52,7 @@ extension AnyParameter {
         isInherited: true)
     /// The timeout of the whole request.
     public static let resourceTimeout = Parameter<Int>(
-        "resource_timeout_ms", .duration, "The longest time from start to end, waiting included.",
+        "resource_timeout_ms", .duration, "The longest time from start to end, with waiting, redirects and retries.",
         default: 604_800_000, isInherited: true)
     /// The timeout of connecting.
     public static let connectTimeout = Parameter<Int>(

@@ -50,10 +50,6 @@ final class RequestAuthentication {
         var chosen: (credential: PasswordCredential, server: Origin)?
         /// How often a credential was refused.
         var failures = 0
-        /// How often a nonce was too old.
-        var staleAnswers = 0
-        /// How often another realm asked for another credential than the one that was sent.
-        var otherRealms = 0
     }
 
     private var origin = Progress()
@@ -62,17 +58,20 @@ final class RequestAuthentication {
     var unusedOffers: [String] = []
     /// How often the decider was asked.
     var questions = 0
-
-    /// The most answers with a new nonce in a task: a server whose nonces are always too old would never end.
-    static let maximumStaleAnswers = 3
-    /// The most answers to another realm in a task: a server could go back and forth between two.
-    static let maximumOtherRealms = 3
+    /// The challenges that were answered.
+    var dialogue = ChallengeDialogue()
 
     /// Repeats the answer to `server` in the next hop: the other server has asked, and `server` has accepted the answer
     /// or has not seen it.
     func keepAnswer(at server: ChallengingServer, _ sent: TransportRequest) {
         guard self[server].sent.answer != nil, let origin = server.origin(for: sent) else { return }
         self[server].pending = (self[server].sent, origin)
+    }
+
+    /// Whether a challenge says that only the nonce of the answer was too old.
+    func isStale(_ challenge: ChallengeCandidate, at server: ChallengingServer) -> Bool {
+        guard case .digest = self[server].sent.answer else { return false }
+        return challenge.digest?.isStale == true
     }
 
     /// How the task has authenticated at a server.

@@ -6,32 +6,69 @@
 struct HopBudget: Equatable {
     /// The most redirects for which the smallest budget has room: the default of `max_hops`.
     private static let usualRedirects = 16
-    /// The most requests beside the first one and its redirects. An honest server can need 17: each of the 17 URLs that
-    /// 16 redirects connect may send one challenge. The others are for proxies and for nonces that were too old.
+    /// The most requests beside the first one and its redirects. An honest server can need 16, which is the maximum of
+    /// answered challenges. The others are for repeats and refreshes.
     private static let repeats = 23
 
+    /// Why a server causes a request.
+    enum Cause {
+        case redirect
+        case challenge
+        case `repeat`
+        /// A refresh of a credential, and the retry with it.
+        case refresh
+
+        /// The cause of the hop after a response with this status.
+        init(status: Int?) {
+            switch status {
+            case .some(300..<400): self = .redirect
+            case 401, 407: self = .challenge
+            default: self = .repeat
+            }
+        }
+    }
+
+    /// How many requests redirects have caused.
+    private(set) var redirects = 0
+    /// How many requests answered challenges.
+    private(set) var challenges = 0
+    /// How many requests were sent again after other responses.
+    private(set) var repeats = 0
+    /// How many requests new credentials have caused: each refresh, and the retry with it.
+    private(set) var refreshes = 0
+
     /// How many requests were caused.
-    private(set) var used = 0
+    var used: Int { redirects + challenges + repeats + refreshes }
 
     /// The most requests in sum, with the first one, for a maximum of redirects: 40 unless the caller has raised that.
     static func maximum(redirects: Int) -> Int { 1 + max(usualRedirects, redirects) + repeats }
 
-    /// Counts requests that follow. Throws if that exceeds the maximum.
-    mutating func use(_ count: Int = 1, maximumRedirects: Int) throws(SessionError) {
+    /// Counts the requests that follow. Throws if they exceed the maximum.
+    mutating func use(_ cause: Cause, maximumRedirects: Int) throws(SessionError) {
+        let count = cause == .refresh ? 2 : 1
         let maximum = HopBudget.maximum(redirects: maximumRedirects)
-        guard used + count < maximum else { throw .tooManyHops(maximum) }
-        used += count
+        guard used + count < maximum else { throw .tooManyHops(maximum, self) }
+        switch cause {
+        case .redirect: redirects += count
+        case .challenge: challenges += count
+        case .repeat: repeats += count
+        case .refresh: refreshes += count
+        }
     }
 }
 
 extension SessionError {
     /// Servers have caused more requests within one call than are allowed.
-    static func tooManyHops(_ limit: Int) -> SessionError {
+    static func tooManyHops(_ limit: Int, _ budget: HopBudget) -> SessionError {
         SessionError(
             "session_task_failed.too_many_hops",
             "the servers have caused \(limit) requests by redirects, challenges and other responses that ask for another request, which is the maximum of one call",
             hint:
                 "the hops of the record show which server asks each time: check the credential for it (credential, credentials, proxy)",
-            details: [Detail("limit", .integer(limit))])
+            details: [
+                Detail("limit", .integer(limit)), Detail("redirects", .integer(budget.redirects)),
+                Detail("challenges", .integer(budget.challenges)), Detail("repeats", .integer(budget.repeats)),
+                Detail("refreshes", .integer(budget.refreshes)),
+            ])
     }
 }

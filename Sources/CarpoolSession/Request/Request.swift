@@ -108,7 +108,10 @@ public final class Request: BodyOwner {
 
     /// Starts or resumes the request. Returns whether the call changed anything: of a hundred calls the first does
     /// (RL-02).
-    @discardableResult public func resume() -> Bool { session.handle(.resume, of: self) }
+    @discardableResult public func resume() -> Bool {
+        machine.deadline.begin(at: session.scheduler.now)
+        return session.handle(.resume, of: self)
+    }
 
     /// Suspends the request: nothing more of the response is read, and nothing new is sent (RL-03). The idle timeout
     /// pauses meanwhile.

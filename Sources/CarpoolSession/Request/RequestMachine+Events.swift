@@ -13,6 +13,8 @@ extension RequestMachine {
         case cancel(SessionError)
         /// The session ended under the request: no call cancelled it, and no event says so.
         case invalidated(SessionError)
+        /// The time of the request is over, while no transfer runs.
+        case deadlinePassed(SessionError)
         /// The request to send was made.
         case made(hasAdapters: Bool)
         /// The parameters make no request.

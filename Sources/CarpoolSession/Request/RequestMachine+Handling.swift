@@ -9,6 +9,7 @@ extension RequestMachine {
         case .suspend: return suspend()
         case .cancel(let reason): return cancel(reason)
         case .invalidated(let reason): return abort(reason)
+        case .deadlinePassed(let reason): return stop(reason)
         case .setUp where state == .idle: advance(to: .make)
         case .made(let hasAdapters) where state == .adapting:
             advance(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
@@ -165,10 +166,15 @@ extension RequestMachine {
     fileprivate mutating func abort(_ reason: SessionError) -> Bool {
         guard state != .over, !isAborted else { return false }
         isAborted = true
+        return stop(reason)
+    }
+
+    /// Ends the request wherever it is, as its session or its deadline demands.
+    fileprivate mutating func stop(_ reason: SessionError) -> Bool {
         recordEnd(reason)
         switch state {
-        case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false), .validating:
-            finish()
+        case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false): finish()
+        case .validating: finish(announcing: isAborted || nextStep == .decide ? nil : .didCompleteTask(taskError))
         case .deciding(isSerialized: true): complete()
         case .tasked where isEndingTask: break
         case .tasked(isStarted: true):

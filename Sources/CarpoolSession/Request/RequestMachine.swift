@@ -59,6 +59,8 @@ struct RequestMachine {
     var retryCount = 0
     /// The requests that servers have caused since the call, or since the last retry that was not theirs.
     var hops = HopBudget()
+    /// The one time limit of the request.
+    var deadline = DeadlineBook()
 
     /// The error of the task, for the event behind the validators.
     var taskError: TransportError?
@@ -88,6 +90,14 @@ struct RequestMachine {
         switch state {
         case .settling, .serializing, .completing, .over: true
         default: false
+        }
+    }
+
+    /// Whether no transfer runs that keeps the deadline, although the request has begun.
+    var isBetweenTransfers: Bool {
+        switch state {
+        case .idle, .tasked(isStarted: true), .over: false
+        default: true
         }
     }
 

@@ -105,6 +105,15 @@ extension Session {
     ) -> Bool {
         guard let answer = candidate.answer() else { return false }
         let authentication = authentication(of: request)
+        do throws(SessionError) {
+            let verdict = try authentication.dialogue.answer(
+                server, at: origin, realm: candidate.realm, isStale: authentication.isStale(candidate, at: server),
+                isChosen: authentication[server].chosen != nil)
+            guard verdict == .answer else { return false }
+        } catch {
+            request.redirection = .fail(error)
+            return true
+        }
         authentication[server].pending = (.answer(answer), origin)
         authentication.keepAnswer(at: server.other, sent)
         request.redirection = .follow(sent)
@@ -124,13 +133,10 @@ extension Session {
         guard let authentication = request.authentication, let answer = authentication[server].sent.answer else {
             return true
         }
-        if next?.digest?.isStale == true, case .digest = answer {
-            authentication[server].staleAnswers += 1
-            if authentication[server].staleAnswers <= RequestAuthentication.maximumStaleAnswers { return false }
-        }
-        if let next, next.realm != answer.realm, next.credential != answer.credential {
-            authentication[server].otherRealms += 1
-            if authentication[server].otherRealms <= RequestAuthentication.maximumOtherRealms { return false }
+        if let next {
+            let isRepeatable = authentication.dialogue.answersStale(of: server, at: origin, realm: next.realm)
+            if authentication.isStale(next, at: server), isRepeatable { return false }
+            if next.realm != answer.realm, next.credential != answer.credential { return false }
         }
         knownSpaces.forget(answer, at: origin)
         switch authentication[server].sent {

@@ -75,9 +75,7 @@ extension Session {
             history.immediateResends += 1
             guard history.immediateResends <= Session.maximumImmediateResends else { return false }
         }
-        var next = transfer.request
-        let spent = completion.metrics.endMicroseconds / 1_000
-        next.resourceTimeoutMilliseconds = max(1, next.resourceTimeoutMilliseconds &- spent)
+        let next = transfer.request
         // Nothing was sent: the same hop is sent later.
         request.attempts[request.attempts.count - 1].hops.removeLast()
         let resent = begin(next, for: request)

@@ -77,6 +77,7 @@ extension Session {
         let isRetriable =
             request.error != nil && request.state != .cancelled && !request.isAborted
             && request.receiver?.isFinal != true && request.attempts.count < Session.maximumAttempts
+            && millisecondsLeft(of: request) > 0
             && request.attemptBytes < Request.maximumAttemptBytes
         handle(.retriable(isRetriable), of: request)
     }
@@ -126,7 +127,7 @@ extension Session {
             request.machine.hops = HopBudget()
             return
         }
-        try countHops(2, of: request)
+        try countHops(.refresh, of: request)
     }
 
     /// Replaces the errors of failed serializers with the retrier's error.
@@ -203,6 +204,7 @@ extension Session {
     /// Completes the record.
     func complete(_ request: Request) {
         request.timeline.serializationCompleted = WallClock.microseconds()
+        forgetDeadline(of: request)
         remove(request)
         request.markFinished()
         reportInvalidation()

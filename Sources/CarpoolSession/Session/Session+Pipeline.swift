@@ -19,6 +19,7 @@ extension Session {
         request.isAdvancing = true
         while let action = request.machine.next() { carryOut(action, for: request) }
         request.isAdvancing = false
+        if request.machine.isBetweenTransfers { watchDeadline(of: request) }
     }
 
     private func carryOut(_ action: consuming RequestMachine.Action, for request: Request) {

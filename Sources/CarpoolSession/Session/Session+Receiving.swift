@@ -109,6 +109,7 @@ extension Session {
     func didComplete(_ transfer: any TransportTask, _ completion: TransferCompletion, for request: Request) {
         guard canEnd(request, completion) else {
             request.deferredCompletion = Request.DeferredCompletion(completion)
+            watchDeadline(of: request)
             return
         }
         tasks[transfer] = nil
@@ -137,7 +138,7 @@ extension Session {
             return (completion.error != nil || request.error != nil) && isSettled(request, completion)
         }
         if let receiver = request.receiver, request.state != .cancelled, !request.isAborted, !request.isRedirected,
-            !receiver.canEnd(request)
+            !request.machine.deadline.hasPassed, !receiver.canEnd(request)
         {
             return false
         }

@@ -7,8 +7,8 @@ extension Session {
     static let discardLimitBytes = 262_144
 
     /// Counts requests that a server causes.
-    func countHops(_ count: Int = 1, of request: Request) throws(SessionError) {
-        try request.machine.hops.use(count, maximumRedirects: request.parameters.options.redirect.value.maximumHops)
+    func countHops(_ cause: HopBudget.Cause, of request: Request) throws(SessionError) {
+        try request.machine.hops.use(cause, maximumRedirects: request.parameters.options.redirect.value.maximumHops)
     }
 
     private func redirectHandler(of request: Request) -> RedirectHandler {
@@ -75,21 +75,18 @@ extension Session {
         case .fail(let error):
             request.recordError(error)
             return false
-        case .follow(let next): return follow(next, after: transfer.request, completion, for: request)
+        case .follow(let next): return follow(next, after: transfer.request, for: request)
         }
     }
 
-    private func follow(
-        _ hop: TransportRequest, after sent: TransportRequest, _ completion: TransferCompletion, for request: Request
-    ) -> Bool {
-        do throws(SessionError) { try countHops(of: request) } catch {
+    private func follow(_ hop: TransportRequest, after sent: TransportRequest, for request: Request) -> Bool {
+        let cause = HopBudget.Cause(status: request.response?.status)
+        do throws(SessionError) { try countHops(cause, of: request) } catch {
             request.recordError(error)
             return false
         }
         var next = hop
-        // The timeout of the whole request keeps running; a hop for which no time is left ends at once.
-        let spent = completion.metrics.endMicroseconds / 1_000
-        next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- spent)
+        if cause == .redirect { request.authentication?.dialogue.redirected() }
         // A followed redirect is not the response, whatever becomes of the next hop.
         request.response = nil
         request.attempts[request.attempts.count - 1].response = nil

@@ -102,6 +102,7 @@ extension Session {
         let fields = hopFields(for: hop, of: request)
         var hop = hop
         hop.hopFields = fields
+        hop.resourceStart = request.machine.deadline.start
         // A stored response has no transfer coding.
         if configuration.caching != nil, !hop.keepsTransferCoding { hop.cache = cacheUse(for: hop, of: request) }
         guard let path = missingPath(for: hop, of: request) else {

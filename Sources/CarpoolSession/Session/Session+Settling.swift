@@ -3,8 +3,8 @@ internal import CarpoolSystem
 
 // Bodies are written in the background, so that the end of a transfer comes before its last byte is in a file.
 extension Session {
-    /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body
-    /// is written, because it is not complete without it.
+    /// How long a failed or cancelled request waits for a disk, in milliseconds, unless its time is over. A successful
+    /// one waits until its body is written or its time is over, because it is not complete without it.
     private static let settleTimeoutMilliseconds = 1_000
 
     // MARK: The end of a transfer
@@ -34,7 +34,6 @@ extension Session {
             }
             guard let receiver = request.receiver else { return end() }
             receiver.settle(request, isWhole: isWhole && request.error == nil, completion: end)
-            if isWhole, receiver.waitsForReader { limitToDeadline(settlement, of: request, completion) }
         }
     }
 
@@ -58,36 +57,22 @@ extension Session {
     private func endWait(_ settlement: Settlement) -> Bool {
         guard !settlement.isDone else { return false }
         settlement.isDone = true
-        for timer in [settlement.timer, settlement.deadline].compactMap(\.self) { scheduler.cancel(timer) }
-        (settlement.timer, settlement.deadline) = (nil, nil)
+        if let timer = settlement.timer { scheduler.cancel(timer) }
+        settlement.timer = nil
         return true
     }
 
     /// Limits the wait of the request to ``settleTimeoutMilliseconds``. A body that is not complete by then is dropped.
     private func limit(_ settlement: Settlement, of request: Request, then: @escaping () -> Void) {
         guard settlement.timer == nil else { return }
+        let milliseconds = request.machine.deadline.hasPassed ? 0 : Session.settleTimeoutMilliseconds
         let timer = Timer { [self] in
             guard endWait(settlement) else { return }
             if case .file(let file) = request.body.storage, file.path == nil { request.body.discard() }
             then()
         }
         settlement.timer = timer
-        scheduler.arm(timer, afterMilliseconds: Session.settleTimeoutMilliseconds)
-    }
-
-    /// Fails the request if its time is over before its reader has taken the body, all of which has arrived.
-    private func limitToDeadline(_ settlement: Settlement, of request: Request, _ completion: TransferCompletion) {
-        guard !settlement.isDone, let limit = request.transfer?.request.resourceTimeoutMilliseconds else { return }
-        let timer = Timer { [self] in
-            guard !settlement.isDone else { return }
-            let message = "the reader has not taken the body within \(limit) ms"
-            request.recordError(.sessionTaskFailed(TransportError(.timedOut, message, timeout: "resource")))
-            guard endWait(settlement) else { return }
-            deliverDeferredCompletion(request)
-        }
-        settlement.deadline = timer
-        let spent = completion.metrics.endMicroseconds / 1_000
-        scheduler.arm(timer, afterMilliseconds: max(1, limit &- spent))
+        scheduler.arm(timer, afterMilliseconds: milliseconds)
     }
 
     /// Fails the request because a file cannot be written.

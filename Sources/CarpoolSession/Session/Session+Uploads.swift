@@ -69,7 +69,7 @@ extension Session {
     /// Sends a hop again whose connection needs the body from its first byte. Returns `false` if that is not possible.
     func resendBody(of hop: TransportRequest, for request: Request) -> Bool {
         guard request.parameters.uploadable?.canRepeat == true else { return false }
-        do throws(SessionError) { try countHops(of: request) } catch {
+        do throws(SessionError) { try countHops(.repeat, of: request) } catch {
             request.recordError(error)
             return false
         }
@@ -96,6 +96,7 @@ extension Session {
                 handle(.ended(nil, .createUploadableFailed(cause)), of: request)
             }
         }
+        if request.transfer == nil { watchDeadline(of: request) }
         return true
     }
 }

@@ -7,6 +7,4 @@ final class Settlement {
     var isDone = false
     /// Ends the wait of a request that has failed.
     var timer: Timer?
-    /// Ends the wait for a reader when the time of the whole request is over.
-    var deadline: Timer?
 }

@@ -8,7 +8,9 @@ struct DeadlinesTests {
 
     func after(_ milliseconds: Int) -> MonotonicTime { start.advanced(milliseconds: milliseconds) }
     func deadlines(idle: Int = 60, connect: Int = 30, resource: Int = 1_000) -> Deadlines {
-        Deadlines(start: start, idleMilliseconds: idle, connectMilliseconds: connect, resourceMilliseconds: resource)
+        Deadlines(
+            start: start, idleMilliseconds: idle, connectMilliseconds: connect,
+            resource: start.advanced(milliseconds: resource))
     }
 
     @Test func inTheQueueOnlyTheWholeCounts() {

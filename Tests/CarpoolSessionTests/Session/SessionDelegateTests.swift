@@ -96,17 +96,6 @@ struct SessionDelegateTests {
         #expect(stage.transport.requests.count == 1)
     }
 
-    @Test("The time for the whole request includes redirects")
-    func resourceTimeout() throws {
-        let stage = try Stage()
-        _ = stage.send { $0.resourceTimeoutMilliseconds = 1_000 }
-        for microseconds in [300_000, 600_500, 900_000] {
-            stage.transport.receive(302, [("Location", "/to")])
-            stage.transport.complete(microseconds: microseconds)
-        }
-        #expect(stage.transport.requests.map(\.resourceTimeoutMilliseconds) == [1_000, 700, 100, 1])
-    }
-
     @Test("Cancelled between hops, the next one is never sent")
     func cancelBetweenHops() throws {
         let stage = try Stage()

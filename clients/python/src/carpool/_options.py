@@ -80,7 +80,7 @@ class RequestOptions(PythonOptions, total=False):
     timeout_ms: int | None
     """The longest time without a byte in either direction. Default: the session's."""
     resource_timeout_ms: int | None
-    """The longest time from start to end, waiting included. Default: the session's."""
+    """The longest time from start to end, with waiting, redirects and retries. Default: the session's."""
     queue_timeout_ms: int | None
     """The longest time to wait for a connection. After it the request fails with `session_task_failed.timed_out` and
     `queued`. Default: no limit but resource_timeout_ms.
@@ -187,7 +187,7 @@ class SessionOptions(TypedDict, total=False):
     timeout_ms: int
     """The longest time without a byte in either direction. Default: 60000."""
     resource_timeout_ms: int
-    """The longest time from start to end, waiting included. Default: 604800000."""
+    """The longest time from start to end, with waiting, redirects and retries. Default: 604800000."""
     connect_timeout_ms: int
     """The longest time to resolve, connect and negotiate TLS. Default: 60000."""
     waits_for_connectivity: bool
