@@ -88,7 +88,7 @@ must() {
 }
 
 # plan NAME PROCESSORS NEEDS COMMAND...: a group for carry_out. NEEDS are names of groups, separated by blanks. With 0
-# processors it is started at once and has what time others leave; with all of them it runs alone.
+# processors it is started at once and has what time others leave; with all of them no other group runs but such ones.
 plan() {
     local name=$1
     plan_order+=("$name")
@@ -139,7 +139,6 @@ start_ready() {
         [[ ${plan_state[$name]:-} == waits ]] || continue
         is_ready "$name" || continue
         ((plan_processors[$name] <= free)) || continue
-        ((plan_processors[$name] < $1 || ${#group_pids[@]} == 0)) || continue
         free=$((free - plan_processors[$name]))
         plan_state[$name]=runs
         eval "start_group $name ${plan_commands[$name]}"
