@@ -41,7 +41,7 @@ let package = Package(
 
         // floor 2: domains
         .target(
-            name: "CarpoolHTTP", dependencies: ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
+            name: "CarpoolHTTP", dependencies: ["CCurl", "CLinux", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
             swiftSettings: settings),
         .target(
             name: "CarpoolCache", dependencies: ["CSQLite", "CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),

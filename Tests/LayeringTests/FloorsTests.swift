@@ -7,7 +7,7 @@ private let floors: [String: Set<String>] = [
     "CarpoolSystem": ["CLinux"],
     "CarpoolJSON": ["CJansson"],
     // floor 2: domains
-    "CarpoolHTTP": ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
+    "CarpoolHTTP": ["CCurl", "CLinux", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
     "CarpoolCache": ["CSQLite", "CarpoolHTTP", "CarpoolSystem"],
     "CarpoolSession": [
         "CCrypto", "CPublicSuffix", "CZlib", "CarpoolCache", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",

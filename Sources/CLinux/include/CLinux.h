@@ -219,4 +219,7 @@ void CLinux_hide_argument(int count, const char *value);
 // Peeking is not limited.
 void CLinux_limit_receiving(int64_t microseconds);
 
+// The bytes that were sent over a TCP connection, repeated ones included (TCP_INFO); 0 if that is not known.
+uint64_t CLinux_bytes_sent(int fd);
+
 #endif

@@ -69,6 +69,16 @@ extension CurlTransfer {
     /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
     var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
+    /// The connection gets no more streams if its protocol has failed: libcurl would add some.
+    func retireConnection(after result: CURLcode) {
+        guard let connection, connection.isShared else { return }
+        switch result {
+        case CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY:
+            connection.isRetired = true
+        default: break
+        }
+    }
+
     /// The error when a deadline has passed while a proxy's answer to CONNECT arrives: its status has been read, and
     /// libcurl waits for the rest of a body that says nothing more.
     private var refusedTunnelError: TransportError? {
@@ -85,6 +95,8 @@ extension CurlTransfer {
             switch kind {
             case .queue: "not started within \(request.queueTimeoutMilliseconds ?? 0) ms"
             case .connect: "not connected within \(request.connectTimeoutMilliseconds) ms"
+            case .idle where connection?.isShared == true:
+                "no byte of its HTTP/2 stream was sent or received for \(request.idleTimeoutMilliseconds) ms"
             case .idle: "no byte was sent or received for \(request.idleTimeoutMilliseconds) ms"
             case .body: "no more of the request's body was available for \(request.idleTimeoutMilliseconds) ms"
             case .resource: "not completed within \(request.resourceTimeoutMilliseconds) ms"

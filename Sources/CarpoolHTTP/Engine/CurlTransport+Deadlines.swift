@@ -7,17 +7,65 @@ extension CurlTransport {
     func armDeadlineTimer(of transfer: CurlTransfer) {
         let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
         transfer.timer = timer
-        loop.arm(timer, at: transfer.deadlines.next.at)
+        let next = transfer.deadlines.next.at
+        loop.arm(timer, at: mayPend(transfer) ? min(next, loop.now.advanced(milliseconds: pendingMilliseconds)) : next)
+    }
+
+    /// The interval between checks whether a transfer waits for a connection that takes no stream, in milliseconds.
+    private var pendingMilliseconds: Int { configuration.probeMilliseconds }
+
+    /// Whether libcurl may let the transfer wait for a stream of a connection that is there.
+    private func mayPend(_ transfer: CurlTransfer) -> Bool {
+        guard case .running = transfer.phase, transfer.connection == nil, transfer.connectAttempts.isEmpty,
+            !transfer.needsFreshConnection, let pool = transfer.pool
+        else { return false }
+        return pool.connections.contains { $0.isShared }
+    }
+
+    /// Whether the transfer waits although no connection of its origin has a stream: they take none, such as after
+    /// SETTINGS_MAX_CONCURRENT_STREAMS 0, and libcurl would wait for ever (RFC 9113, section 6.5.2). They are ended.
+    private func endsUselessConnections(of transfer: CurlTransfer) -> Bool {
+        if let connection = transfer.connection {
+            guard isUnsent(transfer, on: connection) else { return false }
+            connection.isRetired = true
+            return true
+        }
+        guard mayPend(transfer), let pool = transfer.pool, pool.connections.allSatisfy({ $0.active == 0 }) else {
+            return false
+        }
+        for connection in pool.connections where connection.isShared && connection.isIdle { end(connection) }
+        return true
+    }
+
+    /// The fewest bytes of a request: a frame with four fields in a record of TLS 1.3. What answers settings is shorter.
+    private static let leastRequestBytes: UInt64 = 9 + 4 + 22
+
+    /// Whether libcurl has a stream for the transfer, but has not sent its first frame.
+    private func isUnsent(_ transfer: CurlTransfer, on connection: OriginConnection) -> Bool {
+        guard let before = transfer.sentBefore, before > 0, connection.active == 1, transfer.headReader.byteCount == 0
+        else { return false }
+        return connection.bytesSent - before < CurlTransport.leastRequestBytes
     }
 
     private func checkDeadlines(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         let next = transfer.deadlines.next
-        guard next.at <= loop.now else { return armDeadlineTimer(of: transfer) }
+        guard next.at <= loop.now else {
+            if endsUselessConnections(of: transfer) {
+                transfer.needsFreshConnection = true
+                transfer.isRefused = true
+                restart(transfer)
+                return observeTurn()
+            }
+            return armDeadlineTimer(of: transfer)
+        }
         if next.kind == .idle, transfer.awaitsShare {
             transfer.deadlines.active(at: loop.now)
             return armDeadlineTimer(of: transfer)
         }
-        finish(transfer, error: transfer.failure ?? transfer.timeoutError(next.kind))
+        let error = transfer.failure ?? transfer.timeoutError(next.kind)
+        // Its peer may be gone: the next request finds out on another connection.
+        if next.kind == .idle, let connection = transfer.connection, connection.isShared { connection.isRetired = true }
+        finish(transfer, error: error)
     }
 }

@@ -122,6 +122,7 @@ extension CurlTransport {
         transfer.connection = connection
         transfer.isReused = connection.transfers > 0
         if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
+        transfer.sentBefore = connection.isShared && connection.active == 0 ? connection.bytesSent : nil
         connections.acquire(connection)
         guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
         transfer.newConnectionReason = newConnectionReason(of: transfer, in: pool)
@@ -160,12 +161,22 @@ extension CurlTransport {
         connection.pool.multi.sweepAtTurnEnd()
     }
 
-    /// Whether the connection that libcurl has chosen for a transfer has unexpected bytes or was closed: then it is
-    /// ended here. Newer versions of libcurl check this themselves. Called from within libcurl.
+    /// Whether the connection that libcurl has chosen for a transfer must not be used: then it is ended here. Called
+    /// from within libcurl.
+    ///
+    /// With HTTP/2, if frames have arrived while it was idle: libcurl has read them, but too late for its choice, and
+    /// after SETTINGS_MAX_CONCURRENT_STREAMS 0 it would wait for ever. With 7.88.1, if it has unexpected bytes or was
+    /// closed, which newer versions check themselves.
     func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
-        guard CurlLibrary.profile == .http1,
-            let connection = transfer.pool?.connections.first(where: { $0.endpoints?.localPort == localPort }),
-            connection.idleSince != nil, connection.forbidsIdleInput,
+        guard let pool = transfer.pool, CurlLibrary.profile == .http1 || pool.multi.key.httpProtocol == .multiplexed,
+            let connection = pool.connections.first(where: { $0.endpoints?.localPort == localPort }),
+            connection.idleSince != nil
+        else { return false }
+        if connection.isShared, connection.sweepsPending > 0 {
+            end(connection)
+            return true
+        }
+        guard CurlLibrary.profile == .http1, connection.forbidsIdleInput,
             connection.isShutDown || !connection.hasNoUnexpectedInput
         else { return false }
         if !connection.isShutDown { end(connection) }

@@ -338,6 +338,7 @@ public final class CurlTransport: Transport {
             transfer.triesEveryFamily = true
             return restart(transfer)
         }
+        transfer.retireConnection(after: result)
         finish(transfer, error: transfer.failure ?? transfer.error(for: result))
     }
 
@@ -348,7 +349,7 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
-    private func restart(_ transfer: CurlTransfer) {
+    func restart(_ transfer: CurlTransfer) {
         guard case .running(let easy) = transfer.phase else { return }
         detach(transfer, easy)
         transfer.phase = .new

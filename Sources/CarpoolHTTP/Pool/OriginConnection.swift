@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CarpoolSystem
 internal import Glibc
 
@@ -150,6 +151,9 @@ final class OriginConnection {
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &length) == 0 else { return 0 }
         return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
     }
+
+    /// The bytes that were sent over it; 0 if that is not known.
+    var bytesSent: UInt64 { CLinux_bytes_sent(descriptor) }
 
     /// Whether its local port is this one; stores the endpoints if so.
     func matches(_ endpoints: @autoclosure () -> Endpoints, localPort: UInt16) -> Bool {

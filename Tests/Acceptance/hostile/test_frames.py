@@ -13,61 +13,33 @@ from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.waiting import eventually
 from harness.wire import Wire
+from origins.frames import (
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    OK,
+    PADDED,
+    REFUSED_STREAM,
+    RST_STREAM,
+    UNKNOWN,
+    WINDOW_UPDATE,
+    frame,
+    greet,
+    read_requests,
+    wait_for_the_end,
+)  # fmt: skip
 from origins.peer import StartPeer
 
 STREAMS = 70
 """The number of streams of one client on a connection."""
 ORIGINS = 30
 FLOOD_BYTES = 1 << 25
-PREFACE_BYTES = 24
-HEADER_BYTES = 9
-DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE, UNKNOWN = 0, 1, 3, 4, 7, 8, 0xBE
-ACKNOWLEDGED, END_STREAM, END_HEADERS, PADDED = 1, 1, 4, 8
-REFUSED_STREAM = 7
-MANY_STREAMS = struct.pack(">HI", 3, 1_000)
-"""SETTINGS_MAX_CONCURRENT_STREAMS."""
-OK = b"\x88"
-"""`:status: 200`, by its number in the table of RFC 7541."""
 NEW_FIELD = b"\x40\x01a\x01b"
 """`a: b`, to be added as the first entry of the dynamic table."""
 FIELD = b"\xbe"
 """The first field of the dynamic table."""
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
-
-
-def read_exactly(connection: socket.socket, count: int) -> bytes:
-    data = b""
-    while len(data) < count:
-        if not (piece := connection.recv(count - len(data))):
-            raise ConnectionError("the client has left")
-        data += piece
-    return data
-
-
-def read_requests(connection: socket.socket, count: int) -> list[int]:
-    """Return the numbers of the streams, when there are so many."""
-    streams: list[int] = []
-    while len(streams) < count:
-        head = read_exactly(connection, HEADER_BYTES)
-        read_exactly(connection, int.from_bytes(head[:3], "big"))
-        if head[3] == HEADERS:
-            streams.append(int.from_bytes(head[5:], "big"))
-    return streams
-
-
-def greet(connection: socket.socket, count: int = STREAMS) -> list[int]:
-    """Allow many streams, and return the numbers of so many requests."""
-    connection.sendall(frame(SETTINGS, 0, 0, MANY_STREAMS) + frame(SETTINGS, ACKNOWLEDGED, 0))
-    read_exactly(connection, PREFACE_BYTES)
-    return read_requests(connection, count)
-
-
-def wait_for_the_end(connection: socket.socket) -> None:
-    while connection.recv(65_536):
-        pass
 
 
 def submit(wire: Wire, origin: dict[str, Any], count: int) -> list[str]:
@@ -94,7 +66,7 @@ def test_b2_frames_without_end(daemon: Daemon, peer: StartPeer, kind: int, flags
     sent: list[int] = []
 
     def talk(connection: socket.socket) -> None:
-        streams = greet(connection)
+        streams = greet(connection, STREAMS)
         connection.sendall(b"".join(frame(HEADERS, END_HEADERS, stream, OK) for stream in streams))
         round_ = b"".join(frame(kind, flags, stream, payload) for stream in streams)
         flood = round_ * ((1 << 20) // len(round_))
@@ -112,7 +84,7 @@ def test_b2_frames_without_end(daemon: Daemon, peer: StartPeer, kind: int, flags
 @pytest.mark.parametrize(("fields", "error"), [(250, None), (1_900, "data_length_exceeds_maximum")])
 def test_b2_heads_of_many_fields(daemon: Daemon, peer: StartPeer, fields: int, error: str | None) -> None:
     def talk(connection: socket.socket) -> None:
-        streams = greet(connection)
+        streams = greet(connection, STREAMS)
         blocks = [OK + NEW_FIELD + FIELD * (fields - 1), *[OK + FIELD * fields] * (STREAMS - 1)]
         heads = zip(streams, blocks, strict=True)
         connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, *head) for head in heads))

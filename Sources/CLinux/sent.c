@@ -1,0 +1,18 @@
+#include "CLinux.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// Apart from other files: the C library's tcp.h, whose structure is older, cannot be included beside the kernel's.
+uint64_t CLinux_bytes_sent(int fd) {
+    struct tcp_info information;
+    memset(&information, 0, sizeof information);
+    socklen_t length = sizeof information;
+    int saved = errno;
+    int failed = getsockopt(fd, IPPROTO_TCP, TCP_INFO, &information, &length);
+    errno = saved;
+    return failed ? 0 : information.tcpi_bytes_sent;
+}
