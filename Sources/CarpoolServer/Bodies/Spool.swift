@@ -90,25 +90,24 @@ final class Spool: BodySpool {
     func remove(_ body: SpooledBody, then: @escaping () -> Void = {}) {
         guard bodies[body.request] === body else { return then() }
         bodies[body.request] = nil
-        leases.remove(body.request, of: body.owner, connection: body.connection)
+        leases.remove(body.request, connection: body.connection)
         body.remove(then: then)
         totalBytes -= body.count
         if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
     /// Keeps a body until a time, after its request was dismissed.
-    /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its
-    ///   client; else `nil`.
+    /// - Parameter connection: the connection that asked for it, if the body goes with that; else `nil`.
     func lease(_ body: SpooledBody, until time: Int64, connection: Int?) {
         body.expires = time
         guard let connection else { return }
         body.connection = connection
-        leases.add(body.request, of: body.owner, connection: connection)
+        leases.add(body.request, connection: connection)
     }
 
-    /// Leased bodies of a client that has disconnected, or of the connection that asked for them.
-    func leases(of client: ClientIdentity, connection: Int) -> [SpooledBody] {
-        leases.requests(of: client, connection: connection).compactMap { bodies[$0] }
+    /// Removes the bodies that are leased by a connection.
+    func endLeases(of connection: Int) {
+        for request in leases.requests(of: connection) { release(request) }
     }
 
     /// Removes every body whose lease is over.
