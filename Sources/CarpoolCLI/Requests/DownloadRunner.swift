@@ -38,15 +38,15 @@ struct DownloadRunner {
     /// Waits until it has ended.
     func complete(_ pending: PendingRequest) throws(Failure) -> ExitCode {
         let record = try watch(pending, Interruption())
+        // A failed one too, unless it can be resumed: to dismiss it would delete what has arrived.
+        defer { if record["resume_data"]?.string == nil { pending.dismiss() } }
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(CurlReport(record, request)) }
         guard let jar = request.cookies.jar else {
             try settle(record)
-            pending.dismiss()
             return .success
         }
         try CookieOutput(jar, pending).after(record) { () throws(Failure) in try settle(record) }
-        pending.dismiss()
         return .success
     }
 
