@@ -176,6 +176,8 @@ ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int c
             else close(descriptor);
         }
     }
+    // The buffer has room for all that one message may pass.
+    if (message.msg_flags & MSG_CTRUNC && *count < capacity) descriptors[(*count)++] = CLINUX_MISSING_DESCRIPTOR;
     return received;
 }
 

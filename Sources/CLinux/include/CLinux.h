@@ -78,7 +78,9 @@ int CLinux_set_nonblocking(int fd);
 
 // CMSG_FIRSTHDR and its relatives are macros. Reads once from a Unix socket, without waiting, together with the
 // descriptors that were passed (SCM_RIGHTS, unix(7)), close-on-exec: up to `capacity` of them, `count` is how many; any
-// more are closed. Returns the number of bytes, or -1 with errno.
+// more are closed. The kernel drops those for which the process has no number (EMFILE): then the last one here is
+// CLINUX_MISSING_DESCRIPTOR. Returns the number of bytes, or -1 with errno.
+#define CLINUX_MISSING_DESCRIPTOR (-2)
 ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int capacity, int *count);
 
 // recvmsg with MSG_PEEK. Copies the received bytes of a Unix socket, without waiting and at most to the end of the

@@ -171,6 +171,7 @@ final class Spool: BodySpool {
     }
 
     static func failure(_ error: SystemError) -> SessionError {
+        if let shortage = SessionError.shortage(error) { return shortage }
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",

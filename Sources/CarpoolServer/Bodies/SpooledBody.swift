@@ -121,7 +121,7 @@ final class SpooledBody: SpoolFile {
     ) -> Result<[UInt8], SessionError> {
         switch read {
         case nil: return .failure(.inputFileNil)
-        case .failure(let error): return .failure(.inputFileReadFailed(path: path, reason: error.description))
+        case .failure(let error): return .failure(.inputFileReadFailed(path: path, error))
         case .success(let bytes) where bytes.count == count: return .success(bytes)
         case .success(let bytes):
             let reason = "it has only \(bytes.count) of \(count) bytes"

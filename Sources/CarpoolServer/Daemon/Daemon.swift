@@ -41,6 +41,7 @@ public actor Daemon {
         // Idle connections to origins are closed in favour of a client.
         listener.accepts = { [unowned server] in server.connections.acceptsPeers }
         listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
+        listener.refuse = { [unowned server] in server.connections.refuse($0, forLackOf: $1) }
         self.listener = listener
         server.onStopped = {
             log.write(.info, "stopped")
