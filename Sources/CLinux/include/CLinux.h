@@ -28,6 +28,10 @@ int CLinux_open_unnamed(const char *directory);
 // Links an unnamed file to a name (linkat with AT_SYMLINK_FOLLOW over /proc/self/fd); 0 or -1 with errno.
 int CLinux_link_unnamed(int fd, const char *path);
 
+// The same two in an open folder.
+int CLinux_open_unnamed_in(int folder);
+int CLinux_link_unnamed_in(int fd, int folder, const char *name);
+
 // posix_spawn_file_actions_addclosefrom_np needs _GNU_SOURCE. Starts a program in a session of its own, in the
 // directory /, with standard input from /dev/null, standard output and error to `log`, and `status` as descriptor 3;
 // every other descriptor is closed. Returns its pid, or -1 with errno.

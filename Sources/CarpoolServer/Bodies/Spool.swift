@@ -7,7 +7,7 @@ internal import Glibc
 /// complete, and is removed when it is released, dismissed or its lease has expired. The daemon that holds the lock
 /// owns the directory, so files that it finds there at its start are orphans.
 final class Spool: BodySpool {
-    let directory: String
+    let folder: SpoolFolder
     /// The quotas in force.
     var limits: Limits
     /// Returns the client that the body of a request counts for.
@@ -21,11 +21,10 @@ final class Spool: BodySpool {
     let files: FileStore
 
     init(directory: String, limits: Limits, files: FileStore) throws(SystemError) {
-        self.directory = directory
+        folder = try SpoolFolder(directory)
         self.limits = limits
         self.files = files
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", directory) }
-        removeOrphans()
+        folder.removeOrphans()
     }
 
     var count: Int { bodies.count }
@@ -34,10 +33,10 @@ final class Spool: BodySpool {
     func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
     func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
-        let (client, directory) = (clientOfOwner(owner), directory)
+        let (client, folder) = (clientOfOwner(owner), folder)
         let writer = FileWriter(files, share: Spool.share(of: client), isHashed: isHashed) { file in
             do throws(SystemError) {
-                file.descriptor = try Spool.unnamedFile(in: directory)
+                file.descriptor = try folder.unnamedFile()
                 return nil
             } catch {
                 return error
@@ -48,23 +47,12 @@ final class Spool: BodySpool {
         return body
     }
 
-    /// A file without a name in the directory, which is made again if it was removed: users clear ~/.cache. May block.
-    private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
-        do throws(SystemError) {
-            return try FileDescriptor.unnamed(in: directory)
-        } catch {
-            guard error.code == ENOENT else { throw error }
-            try PrivateDirectory.create(directory)
-            return try FileDescriptor.unnamed(in: directory)
-        }
-    }
-
-    func path(for owner: any BodyOwner) -> String? { "\(directory)/\(owner.id)" }
+    func path(for owner: any BodyOwner) -> String? { "\(folder.path)/\(owner.id)" }
 
     func adoptFile(at path: String, count: Int64, for owner: any BodyOwner) throws(SessionError) -> any SpoolFile {
         let client = clientOfOwner(owner)
         do throws(SessionError) { try reserve(count, for: client) } catch {
-            unlink(path, of: client) {}
+            unlink(owner.id, of: client) {}
             throw error
         }
         let body = SpooledBody(of: owner, client: client, path: path, count: count, spool: self)
@@ -118,7 +106,7 @@ final class Spool: BodySpool {
     /// Removes everything when the daemon ends, then calls the body.
     func removeAll(then: @escaping () -> Void) {
         for request in Array(bodies.keys) { release(request) }
-        let directory = directory
+        let directory = folder.path
         whenRemoved { [self] in
             files.run(for: .process, { _ = rmdir(directory) }, then: { _ in then() })
         }
@@ -133,9 +121,9 @@ final class Spool: BodySpool {
     }
 
     /// Removes the file of a body.
-    func unlink(_ path: String, of owner: ClientIdentity?, then: @escaping () -> Void) {
+    func unlink(_ name: String, of owner: ClientIdentity?, then: @escaping () -> Void) {
         removals += 1
-        files.runAlways(for: Spool.share(of: owner), { _ = Glibc.unlink(path) }) { [self] in
+        files.runAlways(for: Spool.share(of: owner), { [folder] in folder.unlink(name) }) { [self] in
             then()
             didRemove()
         }
@@ -176,16 +164,5 @@ final class Spool: BodySpool {
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",
             hint: "the spool lies under $XDG_CACHE_HOME/carpool")
-    }
-
-    private func removeOrphans() {
-        guard let folder = opendir(directory) else { return }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasPrefix("r_") { _ = Glibc.unlink("\(directory)/\(name)") }
-        }
     }
 }

@@ -49,6 +49,11 @@ public actor Daemon {
         }
         server.startHousekeeping()
         options.supervisor.notify(.ready)
+        for (named, used) in options.replacedDirectories {
+            log.write(
+                .warning, "a directory is not used, because another user can replace it",
+                [("directory", named), ("instead", used)])
+        }
         log.write(.info, "serving", [("socket", options.socketPath), ("version", ServerVersion.text)])
     }
 
