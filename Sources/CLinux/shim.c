@@ -52,6 +52,16 @@ int CLinux_link_unnamed(int fd, const char *path) {
     return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+int CLinux_open_unnamed_in(int folder) {
+    return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int CLinux_link_unnamed_in(int fd, int folder, const char *name) {
+    char source[40];
+    snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW);
+}
+
 static int prepare(posix_spawn_file_actions_t *actions, int log, int status) {
     int error = posix_spawn_file_actions_adddup2(actions, log, 1);
     if (error == 0) error = posix_spawn_file_actions_adddup2(actions, log, 2);
@@ -176,6 +186,8 @@ ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int c
             else close(descriptor);
         }
     }
+    // The buffer has room for all that one message may pass.
+    if (message.msg_flags & MSG_CTRUNC && *count < capacity) descriptors[(*count)++] = CLINUX_MISSING_DESCRIPTOR;
     return received;
 }
 

@@ -88,7 +88,7 @@ package enum BodyArgument {
 
     /// Copies to the state directory, which the daemon sees even if it has a /tmp of its own.
     private static func copy(_ head: [UInt8], rest: borrowing FileDescriptor) throws(SystemError) -> BodyArgument {
-        let folder = Directories(environment: .process, uid: geteuid()).state
+        let folder = Directories(environment: .process, uid: geteuid()).own.state
         try PrivateDirectory.create(folder)
         let file = try TemporaryFile(in: folder)
         let output = BlockingOutput(borrowing: file.descriptor.raw)

@@ -2,11 +2,11 @@
 /// it.
 public struct Directories: Equatable, Sendable {
     /// The directory of the lock, the log and, without a runtime directory, the socket.
-    public let state: String
+    public private(set) var state: String
     /// `config.json`.
-    public let configuration: String
+    public private(set) var configuration: String
     /// The cache directory, `$XDG_CACHE_HOME/carpool`: the spool. Its files may be deleted at any time.
-    public let cache: String
+    public private(set) var cache: String
     /// The fallback directory, which must not have been made by another user: `/tmp/carpool-<uid>`.
     public let temporary: String
 
@@ -24,6 +24,16 @@ public struct Directories: Equatable, Sendable {
         cache =
             environment.path("XDG_CACHE_HOME").map { "\($0)/carpool" }
             ?? home.map { "\($0)/.cache/carpool" } ?? "\(temporary)/cache"
+    }
+
+    /// The same directories, with the fallback in place of each that another user could replace
+    /// (``PathOwnership``), such as those in another user's home directory.
+    public var own: Directories {
+        var own = self
+        if PathOwnership.foreignPart(of: state) != nil { own.state = temporary }
+        if PathOwnership.foreignPart(of: configuration) != nil { own.configuration = "\(temporary)/config" }
+        if PathOwnership.foreignPart(of: cache) != nil { own.cache = "\(temporary)/cache" }
+        return own
     }
 
     /// The file that a daemon writes its log to when the command line tool has started it.

@@ -19,7 +19,7 @@ public protocol TurnObserver: AnyObject {
 /// `@unchecked Sendable` because the inbox, a list without a lock, and the immutable fields are all that other threads
 /// reach; every other member asserts, in debug builds, that it is called on the loop's own thread.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    private let epoll: Int32
+    private var epoll: EpollSet
     private let wake: Int32
     private let inbox = PostList()
     private let owner = pthread_self()
@@ -35,6 +35,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var processorWait = ProcessorWait()
     private var turnEnded = MonotonicTime.read()
     private var isStopping = false
+    private lazy var registration = Timer { [unowned self] in registerRefused() }
+    private var shortages = 0
+    /// Called at the end of a turn in or before which a call failed for a ``Shortage``, of any thread.
+    public var onShortage: () -> Void = {}
 
     /// The time at which the present turn began: one clock reading for all that happens in it.
     public private(set) var now = MonotonicTime.read()
@@ -51,12 +55,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Makes a loop for the calling thread; ``run()`` must be called on that thread.
     public init() throws(SystemError) {
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw .last("epoll_create1") }
+        epoll = try EpollSet()
         wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard wake >= 0 else {
             let error = SystemError.last("eventfd")
-            close(epoll)
+            epoll.close()
             throw error
         }
         setInterest(.readable, for: wake, handler: wakeHandler)
@@ -65,7 +68,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     deinit {
         processorWait.close()
         close(wake)
-        close(epoll)
+        epoll.close()
     }
 
     // MARK: Descriptors
@@ -82,29 +85,21 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func forget(_ fd: Int32) {
         assertOnLoop()
         applyChange(table.forget(fd: Int(fd)), fd)
+        epoll.forget(fd)
     }
 
     private func applyChange(_ change: InterestChange, _ fd: Int32) {
-        var event = epoll_event()
-        event.data.u64 = UInt64(UInt32(bitPattern: fd)) | UInt64(table.generation(fd: Int(fd))) << 32
-        switch change {
-        case .none: return
-        case .remove: epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event)
-        case .add(let interest):
-            event.events = EventLoop.mask(interest)
-            if epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0, errno == EEXIST {
-                epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event)
-            }
-        case .modify(let interest):
-            event.events = EventLoop.mask(interest)
-            if epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) != 0, errno == ENOENT {
-                epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)
-            }
-        }
+        guard !epoll.apply(change, fd, generation: table.generation(fd: Int(fd))) else { return }
+        table.registrationWasRefused(fd: Int(fd))
+        if !registration.isArmed { arm(registration, afterMilliseconds: EpollSet.retryMilliseconds) }
     }
 
-    private static func mask(_ interest: Interest) -> UInt32 {
-        (interest.contains(.readable) ? EPOLLIN.rawValue : 0) | (interest.contains(.writable) ? EPOLLOUT.rawValue : 0)
+    /// Tries again what the kernel has refused to register.
+    private func registerRefused() {
+        for fd in epoll.refusedDescriptors {
+            guard let change = table.registration(fd: Int(fd)) else { epoll.forget(fd); continue }
+            applyChange(change, fd)
+        }
     }
 
     // MARK: Timers and turns
@@ -165,7 +160,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         var (next, count) = (0, 0)
         while !isStopping {
             if next == count {
-                count = max(0, Int(epoll_wait(epoll, &events, Int32(events.count), Clock.limit(waitMilliseconds()))))
+                let timeout = Clock.limit(waitMilliseconds())
+                count = max(0, Int(epoll_wait(epoll.raw, &events, Int32(events.count), timeout)))
                 next = 0
             }
             Clock.beginTurn()
@@ -177,11 +173,17 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             runInbox()
             runSlices()
             endTurn()
+            if Shortage.count != shortages { reportShortage() }
             turnEnded = MonotonicTime.read()
             recordTurn(turnEnded.microseconds(since: now))
         }
         // It may be run once more.
         isStopping = false
+    }
+
+    private func reportShortage() {
+        shortages = Shortage.count
+        onShortage()
     }
 
     /// Shorter turns are recorded unchanged; for longer ones the time without a processor is queried from the kernel.
@@ -309,8 +311,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     func post(_ post: Unmanaged<Post>) {
         inbox.add(post)
         var one: UInt64 = 1
-        _ = write(wake, &one, 8)
+        // Again if a signal has interrupted it, or the kernel has refused it: the loop would not notice the post.
+        for _ in 0..<EventLoop.mostWakes where write(wake, &one, 8) == 8 { return }
     }
+
+    /// How often a wake is tried.
+    private static let mostWakes = 3
 
     /// Runs a job of a task that is isolated to this loop; from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {

@@ -39,7 +39,7 @@ extension FileDescriptor {
 
     /// Another descriptor, close-on-exec, for the same open file: they share the position (fcntl(2),
     /// `F_DUPFD_CLOEXEC`).
-    static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
+    public static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
         let fd = fcntl(raw, F_DUPFD_CLOEXEC, 3)
         guard fd >= 0 else { throw .last("fcntl", "descriptor \(raw)") }
         return FileDescriptor(owning: fd)
@@ -145,8 +145,11 @@ public enum Bytes {
     /// close the rest, on this thread.
     private static let maximumDescriptors = 253
 
+    /// Stands for descriptors that came when the process had no number for them: the kernel has closed them.
+    public static let missingDescriptor = CLINUX_MISSING_DESCRIPTOR
+
     /// Reads once from a socket, without waiting whatever its mode, and takes over the descriptors that came with the
-    /// first byte (SCM_RIGHTS, unix(7)); the caller closes them.
+    /// first byte (SCM_RIGHTS, unix(7)); the caller closes them. The last one may be ``missingDescriptor``.
     public static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) -> IOResult {
@@ -157,25 +160,36 @@ public enum Bytes {
                     CLinux_receive(
                         fd, buffer.baseAddress, buffer.count, slots.baseAddress, Int32(maximumDescriptors), &count)
                 }, zero: .endOfFile)
-            if count > 0 { descriptors.append(contentsOf: slots[..<Int(count)]) }
+            guard count > 0 else { return laterIfShort(result) }
+            descriptors.append(contentsOf: slots[..<Int(count)])
+            if descriptors.last == missingDescriptor { Shortage.note(EMFILE) }
             return result
         }
     }
 
     /// Reads once from a socket, without waiting whatever its mode, and nothing but bytes.
     public static func receive(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
-        result(of: { recv(fd, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }, zero: .endOfFile)
+        laterIfShort(
+            result(of: { recv(fd, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }, zero: .endOfFile))
     }
 
     /// Sends once to a socket, without SIGPIPE.
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
-        result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock)
+        laterIfShort(
+            result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock))
+    }
+
+    /// A socket for which the kernel has no memory now is tried again when it is ready, which it still is.
+    private static func laterIfShort(_ result: IOResult) -> IOResult {
+        if case .failed(let code) = result, Shortage.noteIfShort(code) { return .wouldBlock }
+        return result
     }
 
     /// Sends once to a socket, without waiting whatever its mode, and without SIGPIPE.
     static func sendWithoutWaiting(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-        return result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, flags) }, zero: .wouldBlock)
+        return laterIfShort(
+            result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, flags) }, zero: .wouldBlock))
     }
 
     /// Sends once to a Unix socket, with a descriptor that the peer gets with the first byte (SCM_RIGHTS, unix(7)).
@@ -189,9 +203,10 @@ public enum Bytes {
     {
         passed.withNumbers { numbers in
             let count = Int32(passed.count)
-            return result(
-                of: { CLinux_send_with_descriptors(fd, buffer.baseAddress, buffer.count, numbers, count) },
-                zero: .wouldBlock)
+            return laterIfShort(
+                result(
+                    of: { CLinux_send_with_descriptors(fd, buffer.baseAddress, buffer.count, numbers, count) },
+                    zero: .wouldBlock))
         }
     }
 

@@ -8,7 +8,7 @@ internal import Glibc
 public final class Folder: @unchecked Sendable {
     /// The path that it was opened by.
     public let path: String
-    private let descriptor: FileDescriptor
+    fileprivate let descriptor: FileDescriptor
 
     /// Opens a folder by its absolute path, without following a symbolic link in any part of it.
     /// - Parameter missingMode: makes the parts that are missing with this mode; `nil` fails with ENOENT instead.
@@ -66,8 +66,31 @@ public final class Folder: @unchecked Sendable {
         guard result == 0 else { throw .last("rename", "\(folder.path)/\(newName)") }
     }
 
+    /// Whether a path leads to it now.
+    public func isAt(_ path: String) -> Bool {
+        var (own, there) = (stat(), stat())
+        guard fstat(descriptor.raw, &own) == 0, stat(path, &there) == 0 else { return false }
+        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+    }
+
+    /// A new unnamed file of mode 0600 in it (open(2), `O_TMPFILE`).
+    public func unnamed() throws(SystemError) -> FileDescriptor {
+        let fd = CLinux_open_unnamed_in(descriptor.raw)
+        guard fd >= 0 else { throw .last("open", path) }
+        return FileDescriptor(owning: fd)
+    }
+
     /// Removes a file of it.
     public func unlink(_ name: String) throws(SystemError) {
         guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last("unlink", "\(path)/\(name)") }
+    }
+}
+
+extension FileDescriptor {
+    /// Links an unnamed file to a name in a folder; fails if the name exists.
+    public borrowing func link(to name: String, in folder: Folder) throws(SystemError) {
+        guard CLinux_link_unnamed_in(raw, folder.descriptor.raw, name) == 0 else {
+            throw .last("linkat", "\(folder.path)/\(name)")
+        }
     }
 }

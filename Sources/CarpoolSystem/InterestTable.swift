@@ -75,6 +75,18 @@ struct InterestTable {
         return registered.isEmpty ? .none : .remove
     }
 
+    /// Notes that the kernel has refused the last change, so that it is not taken for a registration.
+    mutating func registrationWasRefused(fd: Int) {
+        if slots.indices.contains(fd) { slots[fd].registered = [] }
+    }
+
+    /// The registration that an owner still waits for; `nil` if there is none.
+    mutating func registration(fd: Int) -> InterestChange? {
+        guard slots.indices.contains(fd), slots[fd].registered.isEmpty, !slots[fd].wanted.isEmpty else { return nil }
+        slots[fd].registered = slots[fd].wanted
+        return .add(slots[fd].wanted)
+    }
+
     func generation(fd: Int) -> UInt32 { slots.indices.contains(fd) ? slots[fd].generation : 0 }
 
     /// The handler of an event, and whether the registration has outlived its interest.

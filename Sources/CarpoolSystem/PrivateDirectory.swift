@@ -19,7 +19,10 @@ public enum PrivateDirectory {
 
     static func inspect(_ path: String, uid: UInt32) -> DirectoryState {
         var info = stat()
-        guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .foreign }
+        guard lstat(path, &info) == 0 else {
+            Shortage.noteIfShort(errno)
+            return errno == ENOENT ? .absent : .foreign
+        }
         guard info.st_mode & S_IFMT == S_IFDIR, info.st_uid == uid else { return .foreign }
         return .ours(mode: info.st_mode & 0o7777)
     }
@@ -33,7 +36,10 @@ public enum PrivateDirectory {
             else { throw .last("mkdir", String(path[..<end])) }
         }
         guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+        let shortages = Shortage.count
         switch inspect(path) {
+        case .foreign where Shortage.count != shortages:
+            throw SystemError(code: Shortage.lastCode, operation: "lstat", subject: path)
         case .absent: throw SystemError(code: ENOENT, operation: "mkdir", subject: path)
         case .ours(mode: mode): return
         case .ours: guard chmod(path, mode) == 0 else { throw .last("chmod", path) }

@@ -15,6 +15,8 @@ public struct ProcessView: Equatable, Sendable {
         case users = "user namespace"
         /// The other process is unknown.
         case unknown = "process (it cannot be inspected)"
+        /// The views cannot be compared now, for a ``Shortage``.
+        case shortage = "process (it cannot be inspected now)"
     }
 
     /// The target of a name in /proc: device, inode, and mount.
@@ -28,7 +30,10 @@ public struct ProcessView: Equatable, Sendable {
             let found = withUnsafeMutableBytes(of: &parts) {
                 CLinux_identify(path, $0.baseAddress?.assumingMemoryBound(to: UInt64.self))
             }
-            guard found == 0 else { return nil }
+            guard found == 0 else {
+                Shortage.noteIfShort(errno)
+                return nil
+            }
             (device, inode, mount) = parts
         }
     }
@@ -65,14 +70,19 @@ public struct ProcessView: Equatable, Sendable {
         guard credentials.pid > 0 else { return nil }
         let exact = CLinux_peer_process(socket)
         let raw = exact >= 0 ? exact : errno == ENOPROTOOPT ? CLinux_open_process(credentials.pid) : -1
-        guard raw >= 0 else { return nil }
+        guard raw >= 0 else {
+            Shortage.noteIfShort(errno)
+            return nil
+        }
         let process = FileDescriptor(owning: raw)
         guard let view = ProcessView(folder: "/proc/\(credentials.pid)"), view.status.pid == credentials.pid else {
             return nil
         }
         if exact < 0, ProcessStatus.start(of: credentials.pid) ?? .max > connectedBefore { return nil }
         // Still alive after everything was read, so that its pid was not reused meanwhile.
-        return CLinux_process_lives(process.raw) == 1 ? view : nil
+        let lives = CLinux_process_lives(process.raw)
+        if lives < 0 { Shortage.noteIfShort(errno) }
+        return lives == 1 ? view : nil
     }
 
     /// The part of this process's view that another process cannot reach, whatever its rights are; `nil` if there is

@@ -57,6 +57,15 @@ public final class SignalSource: ReadinessHandler {
     }
 }
 
+extension Signal {
+    /// Ignores the signals whose default action ends a process although they mean nothing to a daemon: those of timers,
+    /// pipes and users, and the real-time ones.
+    public static func ignoreMeaningless() {
+        let named = [SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGSTKFLT, SIGPWR]
+        for number in named + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax()) { signal(number, SIG_IGN) }
+    }
+}
+
 extension FileDescriptor {
     /// A descriptor that can be read while one of these signals, which its process has blocked, is pending
     /// (signalfd(2)).

@@ -16,7 +16,7 @@ enum SymbolicLink {
     }
 
     /// What a link leads to, as it is written in the link; `nil` for everything else.
-    private static func target(of path: String) -> String? {
+    static func target(of path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in

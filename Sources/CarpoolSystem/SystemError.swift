@@ -17,6 +17,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         self.operation = operation
         self.subject = subject
         self.advice = advice
+        Shortage.noteIfShort(code)
     }
 
     /// The error of the call that has just failed; call it before anything else can change `errno`.

@@ -19,7 +19,7 @@ public enum AcceptResult: ~Copyable {
     case accepted(FileDescriptor)
     /// No peer is waiting.
     case wouldBlock
-    /// The call failed with this `errno`; EMFILE and ENFILE pass when descriptors are closed.
+    /// The call failed with this `errno`.
     case failed(Int32)
 }
 
@@ -100,7 +100,9 @@ public enum UnixSocket {
             switch errno {
             case EINTR, ECONNABORTED: continue
             case EAGAIN: return .wouldBlock
-            case let code: return .failed(code)
+            case let code:
+                Shortage.noteIfShort(code)
+                return .failed(code)
             }
         }
     }

@@ -15,6 +15,8 @@ internal import Synchronization
 final class WorkerThreads: @unchecked Sendable {
     private let loop: EventLoop
     private let idleMilliseconds: Int
+    /// Whether the last thread stays without a job, so that jobs run when the system starts no more threads.
+    private let keepsThread: Bool
     private let ready = PostList()
     private let taken = Mutex(PostQueue())
     private let jobs = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -25,8 +27,9 @@ final class WorkerThreads: @unchecked Sendable {
     private let threads = Atomic<Int>(0)
     private var started = 0
 
-    init(loop: EventLoop, idleMilliseconds: Int) {
+    init(loop: EventLoop, idleMilliseconds: Int, keepsThread: Bool = false) {
         self.loop = loop
+        self.keepsThread = keepsThread
         self.idleMilliseconds = idleMilliseconds
         sem_init(jobs, 0, 0)
     }
@@ -57,8 +60,10 @@ final class WorkerThreads: @unchecked Sendable {
             started += 1
             let context = Unmanaged.passRetained(self)
             // The kernel keeps 15 bytes of a name.
-            guard CLinux_start_thread("carpool-file-\(started % 100)", WorkerThreads.body, context.toOpaque()) == 0
-            else {
+            let error = CLinux_start_thread(
+                "carpool-file-\(started % 100)", WorkerThreads.body, context.toOpaque())
+            guard error == 0 else {
+                Shortage.note(error)
                 context.release()
                 threads.subtract(1, ordering: .relaxed)
                 spare.subtract(1, ordering: .relaxed)
@@ -99,14 +104,18 @@ final class WorkerThreads: @unchecked Sendable {
 
     /// Whether this thread ends: no job counts on it.
     private func leaves() -> Bool {
+        let left = threads.subtract(1, ordering: .relaxed).newValue
+        if !(left == 0 && keepsThread), takesSpare() { return true }
+        threads.add(1, ordering: .relaxed)
+        return false
+    }
+
+    private func takesSpare() -> Bool {
         var spare = spare.load(ordering: .relaxed)
         while spare > 0 {
             let (isExchanged, current) = self.spare.weakCompareExchange(
                 expected: spare, desired: spare - 1, ordering: .relaxed)
-            if isExchanged {
-                threads.subtract(1, ordering: .relaxed)
-                return true
-            }
+            if isExchanged { return true }
             spare = current
         }
         return false

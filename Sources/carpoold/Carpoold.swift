@@ -7,7 +7,7 @@ internal import Glibc
 struct Carpoold {
     nonisolated static func main() {
         DaemonEnvironment.enforce()
-        signal(SIGPIPE, SIG_IGN)
+        Signal.ignoreMeaningless()
         let arguments: Options
         do throws(Options.Failure) {
             arguments = try Options(Array(CommandLine.arguments.dropFirst()))

@@ -15,7 +15,8 @@ struct Startup: ~Copyable {
 
     static func prepare(_ arguments: Options, _ supervisor: Supervisor, isSpawned: Bool) throws(ServerError) -> Startup
     {
-        let directories = Directories(environment: .process, uid: geteuid())
+        let named = Directories(environment: .process, uid: geteuid())
+        let directories = named.own
         let configurationPath = arguments.configuration ?? "\(directories.configuration)/config.json"
         let configuration = try ServerConfiguration.read(from: configurationPath)
         do throws(SystemError) {
@@ -40,6 +41,7 @@ struct Startup: ~Copyable {
                 spoolDirectory: "\(directories.cache)/spool\(Startup.suffix(of: path, location))",
                 supervisor: supervisor)
             try Startup.createDirectories(&options, in: directories, Startup.suffix(of: path, location))
+            options.replacedDirectories = Startup.replaced(named, by: directories)
             options.servesSpecificationExamples = arguments.servesTestCatalogue
             options.isStartedOnDemand = isSpawned || handed != nil || arguments.idleExitMilliseconds != nil
             options.idleExitMilliseconds = arguments.idleExitMilliseconds
@@ -57,6 +59,12 @@ struct Startup: ~Copyable {
             holder.map { "carpoold is already running: pid \($0.pid) serves \($0.socketPath)" }
             ?? "another carpoold is starting"
         return SystemError(code: EADDRINUSE, operation: "lock", subject: location.lockPath, advice: who)
+    }
+
+    /// The directories that another user could replace, and those that are used instead.
+    private static func replaced(_ named: Directories, by own: Directories) -> [(String, String)] {
+        [(named.state, own.state), (named.configuration, own.configuration), (named.cache, own.cache)]
+            .filter { $0.0 != $0.1 }
     }
 
     private static func createDirectories(

@@ -361,11 +361,11 @@ def test_answers_that_are_none(wire: Wire, place: ScriptedOrigin, kind: str, ans
         '{"jsonrpc":"1.0","id":"%s","result":{"valid":true}}',
     ],
 )
-def test_what_is_no_response_is_no_answer(wire: Wire, place: ScriptedOrigin, text: str) -> None:
-    """It is refused like any invalid message, and the callback stays open."""
+def test_what_is_no_response_ends_the_callback_at_once(wire: Wire, place: ScriptedOrigin, text: str) -> None:
+    """It is refused like any invalid message, and the request fails instead of waiting for the deadline."""
     call = wire.request("request.perform", asking("validate", place))
     question = wire.question()
     wire.send_text(text % question["id"])
-    assert wire.receive()["error"]["code"] == -32600
-    wire.reply(question, valid=True)
-    assert wire.result(call)["outcome"]["ok"]
+    refusal = wire.receive()
+    assert (refusal["id"], refusal["error"]["code"]) == (question["id"], -32600)
+    assert underlying(wire.result(call))["details"]["reason"] == "invalid_answer"

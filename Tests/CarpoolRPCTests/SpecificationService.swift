@@ -41,6 +41,7 @@ struct SpecificationService {
         switch message {
         case .response: return nil
         case .invalid(let id, let error): return answer(id, error)
+        case .invalidResponse(let id, let error): return answer(id, error)
         case .request(let request):
             do throws(RPCError) {
                 let result = try call(request)

@@ -17,6 +17,7 @@ enum MessagesTarget {
     private static func check(_ message: RPCMessage) {
         switch message {
         case .invalid(let id, let error): checkAnswer(id: id, error)
+        case .invalidResponse(let id, let error): checkAnswer(id: id, error)
         case .request(let request): check(request)
         case .response(let response):
             checkAnswer(id: response.id, .invalidRequest("x"))

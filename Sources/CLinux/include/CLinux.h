@@ -28,6 +28,10 @@ int CLinux_open_unnamed(const char *directory);
 // Links an unnamed file to a name (linkat with AT_SYMLINK_FOLLOW over /proc/self/fd); 0 or -1 with errno.
 int CLinux_link_unnamed(int fd, const char *path);
 
+// The same two in an open folder.
+int CLinux_open_unnamed_in(int folder);
+int CLinux_link_unnamed_in(int fd, int folder, const char *name);
+
 // posix_spawn_file_actions_addclosefrom_np needs _GNU_SOURCE. Starts a program in a session of its own, in the
 // directory /, with standard input from /dev/null, standard output and error to `log`, and `status` as descriptor 3;
 // every other descriptor is closed. Returns its pid, or -1 with errno.
@@ -78,7 +82,9 @@ int CLinux_set_nonblocking(int fd);
 
 // CMSG_FIRSTHDR and its relatives are macros. Reads once from a Unix socket, without waiting, together with the
 // descriptors that were passed (SCM_RIGHTS, unix(7)), close-on-exec: up to `capacity` of them, `count` is how many; any
-// more are closed. Returns the number of bytes, or -1 with errno.
+// more are closed. The kernel drops those for which the process has no number (EMFILE): then the last one here is
+// CLINUX_MISSING_DESCRIPTOR. Returns the number of bytes, or -1 with errno.
+#define CLINUX_MISSING_DESCRIPTOR (-2)
 ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int capacity, int *count);
 
 // recvmsg with MSG_PEEK. Copies the received bytes of a Unix socket, without waiting and at most to the end of the

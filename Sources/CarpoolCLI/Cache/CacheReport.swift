@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// Formats answers about the cache.
 enum CacheReport {

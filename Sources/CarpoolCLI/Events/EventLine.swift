@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// Formats an event on one line: the time of day in UTC, the request, the type, and the most important data.
 struct EventLine {

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The lines of `carpool watch`: one for each request, when it has ended. A value: events in, lines out.
 struct RequestLines {

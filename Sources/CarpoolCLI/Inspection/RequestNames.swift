@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The arguments of a command for requests by their names.
 struct RequestNames: CommandArguments {

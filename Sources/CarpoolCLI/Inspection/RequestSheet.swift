@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The text of `carpool show`: what a request is, and when its steps happened.
 struct RequestSheet {

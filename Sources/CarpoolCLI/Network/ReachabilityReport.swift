@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// Formats the state of the network.
 struct ReachabilityReport {

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The settings of the connection that a request would use, as lines of text with the place where each was set.
 struct ConnectionPlanReport {

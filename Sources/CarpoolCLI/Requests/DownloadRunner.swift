@@ -26,7 +26,7 @@ struct DownloadRunner {
 
     /// Submits the download.
     func submit(_ writer: RequestWriter) throws(Failure) -> PendingRequest {
-        let token = request.resumes ? destination.resumeData : nil
+        let token = request.resumes ? destination.note.resumeData : nil
         return try PendingRequest(daemon, writer) { json in
             json.member("kind", static: "download")
             destination.write(to: &json, failsOnStatus: request.failsOnStatus)
@@ -38,15 +38,15 @@ struct DownloadRunner {
     /// Waits until it has ended.
     func complete(_ pending: PendingRequest) throws(Failure) -> ExitCode {
         let record = try watch(pending, Interruption())
+        // A failed one too, unless it can be resumed: to dismiss it would delete what has arrived.
+        defer { if record["resume_data"]?.string == nil { pending.dismiss() } }
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(CurlReport(record, request)) }
         guard let jar = request.cookies.jar else {
             try settle(record)
-            pending.dismiss()
             return .success
         }
         try CookieOutput(jar, pending).after(record) { () throws(Failure) in try settle(record) }
-        pending.dismiss()
         return .success
     }
 
@@ -60,10 +60,10 @@ struct DownloadRunner {
             meter.show(record: record, isOver: isOver)
             if isOver { return record }
             // Stored early, in case this process or the daemon is killed.
-            if !isKept, let token = record["resume_data"]?.string { isKept = destination.save(token) }
+            if !isKept, let token = record["resume_data"]?.string { isKept = destination.note.save(token) }
             guard let signal = interruption.signal else { continue }
             let left = try pending.call("request.cancel") { $0.member("resume_data", true) }["resume_data"]?.string
-            if let left { destination.save(left) } else { destination.deleteResumeData() }
+            if let left { destination.note.save(left) } else { destination.note.delete() }
             meter.clear()
             Interruption.end(by: signal)
         }
@@ -86,9 +86,9 @@ struct DownloadRunner {
     private func settle(_ record: JSON) throws(Failure) {
         var isResumable = false
         if let left = record["resume_data"]?.string {
-            isResumable = destination.save(left)
+            isResumable = destination.note.save(left)
         } else {
-            destination.deleteResumeData()
+            destination.note.delete()
         }
         do throws(Failure) {
             try Outcome(record, request).check()

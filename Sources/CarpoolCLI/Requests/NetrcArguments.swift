@@ -47,9 +47,11 @@ struct NetrcArguments: Equatable {
     }
 
     private func read() throws(Failure) -> Netrc? {
-        guard let path = file ?? Environment.process["HOME"].map({ "\($0)/.netrc" }) else {
+        guard let path = file ?? Netrc.defaultPath(.process) else {
             if isOptional { return nil }
-            throw Failure(.usage, "HOME is not set, so that there is no ~/.netrc", hint: "use --netrc-file FILE")
+            throw Failure(
+                .usage, "there is no ~/.netrc: HOME is not set, or another user can change what is there",
+                hint: "use --netrc-file FILE")
         }
         let bytes: [UInt8]
         do throws(SystemError) {

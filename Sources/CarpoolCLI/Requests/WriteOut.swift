@@ -29,7 +29,16 @@ final class WriteOut: Equatable {
 
     /// Prints it for a request that has ended.
     func print(_ report: CurlReport) {
-        for piece in CurlWriteOut(text, program: "carpool").pieces(report) { WriteOut.write(piece) }
+        let writeOut = CurlWriteOut(text, program: "carpool", escapesValues: WriteOut.isTerminal)
+        for piece in writeOut.pieces(report) { WriteOut.write(piece) }
+    }
+
+    private static func isTerminal(_ destination: CurlWriteOut.Destination) -> Bool {
+        switch destination {
+        case .standardOutput: isatty(STDOUT_FILENO) == 1
+        case .standardError: isatty(STDERR_FILENO) == 1
+        case .file: false
+        }
     }
 
     private static func write(_ piece: CurlWriteOut.Piece) {

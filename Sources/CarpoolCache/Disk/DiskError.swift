@@ -20,6 +20,8 @@ struct DiskError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     let kind: Kind
+    /// Whether the daemon or the machine was short of something, which passes.
+    var isShortage = false
     /// What failed, in words.
     let description: String
 
@@ -28,7 +30,10 @@ struct DiskError: Error, Sendable, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    init(_ error: SystemError) { self.init(.failed, error.description) }
+    init(_ error: SystemError) {
+        self.init(.failed, error.description)
+        isShortage = error.isShortage
+    }
 
     /// The error of the last call of SQLite on a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
@@ -40,6 +45,7 @@ struct DiskError: Error, Sendable, Equatable, CustomStringConvertible {
             default: .failed
             }
         self.init(kind, "index.db: \(message) (\(code))")
+        isShortage = connection.map { Shortage.noteIfShort(sqlite3_system_errno($0)) } ?? true
     }
 
     /// The index is not open, because of an earlier failure or because the store is closed.

@@ -13,6 +13,8 @@ final class DiskStore {
     static let maximumWaitingBytes = 33_554_432
     /// The delay of a commit.
     private static let commitMilliseconds = 50
+    /// How long a ``Shortage`` turns it off.
+    private static let shortMilliseconds = 2_000
 
     private(set) var state = DiskStoreState.idle
     private(set) var totals = DiskTotals()
@@ -183,7 +185,8 @@ final class DiskStore {
             return beginOpening()
         }
         state = error.kind == .inUse ? .inUse : .off(error.description)
-        retryTime = now.advanced(milliseconds: offMilliseconds)
+        let milliseconds = error.isShortage ? min(offMilliseconds, DiskStore.shortMilliseconds) : offMilliseconds
+        retryTime = now.advanced(milliseconds: milliseconds)
         guard error.kind != .inUse, lastReport.map({ $0.advanced(milliseconds: 60_000) <= now }) ?? true else { return }
         lastReport = now
         onEvent(.failed(error.description))

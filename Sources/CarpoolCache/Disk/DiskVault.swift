@@ -111,7 +111,10 @@ extension DiskVault {
         let hashes = hasHashes ? nil : try opened.keyHashes()
         hasHashes = true
         // The index is locked now, so that no other process makes a key.
-        key = try? StoreKeyFile.open(in: files.folder, known: key)
+        do throws(DiskError) { key = try StoreKeyFile.open(in: files.folder, known: key) } catch {
+            if error.isShortage { throw error }
+            key = nil
+        }
         return Opened(hashes: hashes, key: key, replacedBecause: reason, files: files)
     }
 

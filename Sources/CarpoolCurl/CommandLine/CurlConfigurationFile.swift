@@ -17,6 +17,11 @@ enum CurlConfigurationFile {
             candidates += ["\(home)/.curlrc", "\(home)/_curlrc", "\(home)/.config/curlrc"]
         }
         for path in candidates where access(path, R_OK) == 0 {
+            if let part = PathOwnership.foreignPart(of: path) {
+                guard !line.invocation.global.isSilent else { return }
+                line.remarks = ["\(path) is not used: another user can change \(part)"]
+                return
+            }
             do throws(CurlError) {
                 try read(path, into: &line)
             } catch {

@@ -17,7 +17,7 @@ struct CurlLogins {
     init(_ security: CurlSecurityOptions, _ environment: Environment) {
         option = security.user
         isRequired = security.netrc == .required
-        let path = security.netrcFile ?? environment["HOME"].map { "\($0)/.netrc" }
+        let path = security.netrcFile ?? Netrc.defaultPath(environment)
         do throws(CurlError) {
             netrc = security.netrc == .none ? nil : try CurlLogins.read(path, isRequired: isRequired)
             failure = nil

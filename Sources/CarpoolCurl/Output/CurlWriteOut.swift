@@ -20,11 +20,17 @@ package struct CurlWriteOut {
     let version: String
     /// The name of the program in messages.
     let program: String
+    /// Whether unprintable characters of values, which servers choose, are escaped for a destination.
+    let escapesValues: (Destination) -> Bool
 
-    package init(_ text: [UInt8], version: String = "libcurl/8.14.1", program: String = "curl") {
+    package init(
+        _ text: [UInt8], version: String = "libcurl/8.14.1", program: String = "curl",
+        escapesValues: @escaping (Destination) -> Bool = { _ in false }
+    ) {
         self.text = text
         self.version = version
         self.program = program
+        self.escapesValues = escapesValues
     }
 
     /// What is printed for a transfer.

@@ -1,9 +1,12 @@
+internal import CarpoolSystem
+
 /// Prints the text of `-w` for one transfer.
 struct CurlWriteOutPrinter {
     private let text: [UInt8]
     private let context: CurlWriteOutContext
     private let version: String
     private let program: String
+    private let escapesValues: (CurlWriteOut.Destination) -> Bool
     private var index = 0
     private var pieces: [CurlWriteOut.Piece] = []
     private var destination = CurlWriteOut.Destination.standardOutput
@@ -18,6 +21,7 @@ struct CurlWriteOutPrinter {
         text = writeOut.text
         version = writeOut.version
         program = writeOut.program
+        escapesValues = writeOut.escapesValues
         self.context = context
     }
 
@@ -88,11 +92,11 @@ struct CurlWriteOutPrinter {
         case "onerror": isDone = context.report.exitCode == 0
         case "stdout": destination = .standardOutput
         case "stderr": destination = .standardError
-        case "json": append(CurlWriteOutJSON.transfer(context, version: version))
-        case "header_json": append(CurlWriteOutJSON.headers(context.report))
+        case "json": appendJSON(CurlWriteOutJSON.transfer(context, version: version))
+        case "header_json": appendJSON(CurlWriteOutJSON.headers(context.report))
         default:
             if let variable = CurlWriteOutVariable.named(name) {
-                append(CurlWriteOutPrinter.text(variable.value(context)))
+                appendValue(CurlWriteOutPrinter.text(variable.value(context)))
             } else {
                 append("\(program): unknown --write-out variable: '\(name.text)'\n".utf8, to: .standardError)
             }
@@ -122,7 +126,16 @@ struct CurlWriteOutPrinter {
         guard name.count <= CurlWriteOutPrinter.maximumFieldBytes, let value = context.values(name).first else {
             return
         }
-        append(Array(value.utf8))
+        appendValue(Array(value.utf8))
+    }
+
+    private mutating func appendValue(_ bytes: [UInt8]) {
+        guard escapesValues(destination) else { return append(bytes) }
+        append(PlainText.escaped(String(decoding: bytes, as: UTF8.self)).utf8)
+    }
+
+    private mutating func appendJSON(_ bytes: [UInt8]) {
+        append(escapesValues(destination) ? PlainText.escapedJSON(bytes) : bytes)
     }
 
     private mutating func switchFile(_ name: ArraySlice<UInt8>) {

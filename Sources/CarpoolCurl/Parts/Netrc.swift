@@ -1,3 +1,5 @@
+package import CarpoolSystem
+
 /// The text of a `.netrc` file, with the meaning that curl has for it: `machine`, `default`, `login`, `password` and
 /// `macdef`; a word in quotes may have blanks and the escapes `\n`, `\r`, `\t`; a line that begins with `#` is a
 /// comment.
@@ -22,6 +24,11 @@ package struct Netrc {
     }
 
     private var entries: [Entry] = []
+
+    /// The file in the home directory; `nil` without one, or if another user can replace the file.
+    package static func defaultPath(_ environment: Environment) -> String? {
+        environment["HOME"].map { "\($0)/.netrc" }.flatMap { PathOwnership.foreignPart(of: $0) == nil ? $0 : nil }
+    }
 
     /// The names of the machines, each once, in the order of the file.
     package var machines: [String] {

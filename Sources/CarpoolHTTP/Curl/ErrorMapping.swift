@@ -1,4 +1,6 @@
 internal import CCurl
+internal import CLookups
+internal import CarpoolSystem
 internal import Glibc
 
 /// The errors of libcurl and OpenSSL of a failed transfer, and how far it got: what is needed to name the failure.
@@ -27,6 +29,10 @@ struct ErrorMapping {
     var proxy: ProxyOutcome?
     /// Whether the server answered with 101.
     var isSwitchingProtocols = false
+    /// The number of shortages (``Shortage``) before the transfer.
+    var shortages = Shortage.count
+    /// Whether an address was not tried for a shortage, whatever the other addresses have answered.
+    var lacksSocket = false
 
     /// The server of a request without `Upgrade` has answered with 101.
     static let switchedError = TransportError(
@@ -35,7 +41,7 @@ struct ErrorMapping {
     /// The error that the transfer fails with.
     var error: TransportError {
         if isSwitchingProtocols, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
-        if let error = proxy?.error(self) { return error }
+        if let error = shortageError ?? proxy?.error(self) { return error }
         let certificateError = certificateError
         let (kind, isTransient) = certificateError.map { ($0.code, false) } ?? classification
         return TransportError(
@@ -44,6 +50,36 @@ struct ErrorMapping {
             systemCode: systemCode == 0 ? nil : systemCode,
             timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
             isRetryable: isTransient && (isIdempotent || !isRequestSent))
+    }
+
+    /// The error if the daemon was short of something for what libcurl could not do: libcurl reports that like an
+    /// unknown name, a refused connection or a bad file.
+    private var shortageError: TransportError? {
+        guard mayBeShortage, let missing = Shortage.since(shortages) else { return nil }
+        return TransportError(
+            .resourceUnavailable, "\(message(of: .resourceUnavailable)): \(Shortage.explanation(of: missing))",
+            curlCode: Int32(bitPattern: code.rawValue), curlText: String(cString: curl_easy_strerror(code)),
+            systemCode: missing, isRetryable: isIdempotent || !isRequestSent)
+    }
+
+    private var mayBeShortage: Bool {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            let missing = CLookups_take_shortage()
+            if missing != 0 { Shortage.note(missing) }
+            // The text of both versions of libcurl for a thread that it could not start.
+            if text.contains("thread failed to start") { Shortage.note(EAGAIN) }
+            return true
+        case CURLE_COULDNT_CONNECT: return lacksSocket || systemCode == 0 || Shortage.noteIfShort(systemCode)
+        case CURLE_OUT_OF_MEMORY where !isHeadTooLarge:
+            // Also for descriptors that it could not open.
+            if Shortage.since(shortages) == nil { Shortage.note(ENOMEM) }
+            return true
+        case CURLE_FAILED_INIT, CURLE_SSL_CACERT_BADFILE: return true
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR:
+            return Shortage.noteIfShort(Shortage.code(in: text) ?? 0)
+        default: return false
+        }
     }
 
     /// Whether the kernel had no route for a packet. Other numbers may also be the answer of another machine.

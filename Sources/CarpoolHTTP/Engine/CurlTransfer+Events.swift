@@ -180,9 +180,11 @@ extension CurlTransfer {
         isConnecting = true
         handshakes = 0
         guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
-        guard let pool, !failsWithLostAddress,
-            let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
-        else { return -1 }
+        guard let pool, !failsWithLostAddress else { return -1 }
+        guard let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool) else {
+            lacksSocket = Shortage.isShortage(errno)
+            return -1
+        }
         connectAttempts.append(attempt)
         return attempt.descriptor
     }

@@ -17,7 +17,8 @@ extension CurlTransfer {
                 isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
                 isReused: isReused, authentication: authentication?.state, proxy: proxyOutcome(easy),
-                isSwitchingProtocols: headReader.status == 101
+                isSwitchingProtocols: headReader.status == 101, shortages: shortages,
+                lacksSocket: lacksSocket
             ).error
         }
         guard headReader.isComplete else {
@@ -85,7 +86,7 @@ extension CurlTransfer {
         guard sendCount == 0, case .running(let easy) = phase, let outcome = proxyOutcome(easy),
             outcome.connectStatus >= 300, !outcome.isAnswered
         else { return nil }
-        return outcome.error(ErrorMapping(code: CURLE_OPERATION_TIMEDOUT, text: ""))
+        return outcome.error(ErrorMapping(code: CURLE_OPERATION_TIMEDOUT, text: "", shortages: shortages))
     }
 
     /// The error when a deadline has passed.

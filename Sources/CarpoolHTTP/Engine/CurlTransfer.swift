@@ -115,6 +115,10 @@ final class CurlTransfer {
     var hasSkippedFamily = false
     /// Whether addresses of all families are tried.
     var triesEveryFamily = false
+    /// Whether one of its addresses was not tried, because the daemon was short of descriptors.
+    var lacksSocket = false
+    /// The number of shortages before it.
+    let shortages = Shortage.count
 
     init(id: Int, request: consuming TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
         self.id = id

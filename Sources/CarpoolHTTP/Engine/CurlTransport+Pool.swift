@@ -13,7 +13,7 @@ extension CurlTransport {
             return pool
         }
         guard let multi = multi(at: MultiHandle.ShardKey(key: key.multi, origin: key.origin)) else {
-            throw TransportError(.unknown, "out of memory")
+            throw .noMemory
         }
         let userPools = userPools(of: key.multi.partition.user)
         let queueID = queue.addOrigin(
@@ -94,7 +94,9 @@ extension CurlTransport {
             return connection
         }
         // The next attempt will find a descriptor; this one fails and may be retried.
-        if errno == EMFILE || errno == ENFILE { _ = closePool() }
+        let code = errno
+        if Shortage.noteIfShort(code) { _ = closePool() }
+        errno = code
         return nil
     }
 

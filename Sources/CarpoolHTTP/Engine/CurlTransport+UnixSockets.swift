@@ -32,6 +32,10 @@ extension CurlTransport {
             transfer.socketFile = file
             requeue(transfer)
         case .failure(let error):
+            guard !error.isShortage else {
+                transfer.failure = transfer.failure ?? .shortage(error.code)
+                return cancel(transfer)
+            }
             let message = error.code == EOPNOTSUPP ? UnixSocketOrigin.remoteMessage : error.description
             transfer.failure =
                 transfer.failure

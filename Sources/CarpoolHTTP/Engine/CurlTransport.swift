@@ -264,7 +264,7 @@ public final class CurlTransport: Transport {
             let easy = transfer.makeHandle(pool, mayShare: mayShare)
         else {
             finishSlot(transfer)
-            return finish(transfer, error: TransportError(.unknown, "out of memory"))
+            return finish(transfer, error: .noMemory)
         }
         if let reason = pool.multi.add(transfer, easy) {
             easy.close()

@@ -46,6 +46,8 @@ public final class RawStream: ReadinessHandler {
     var authentication: ClientAuthentication?
     /// The answers of its proxy to CONNECT.
     var tunnelAnswers = TunnelAnswers()
+    /// The number of shortages before it.
+    private let shortages = Shortage.count
     /// Whether the peer has sent anything.
     private var hasReceived = false
     private weak var delegate: (any RawStreamDelegate)?
@@ -168,7 +170,7 @@ public final class RawStream: ReadinessHandler {
                 authentication: authentication?.state,
                 proxy: settings?.values.proxy.map { proxy in
                     ProxyOutcome(proxy: proxy, origin: url.origin, easy, isSecuringProxy: false)
-                }
+                }, shortages: shortages
             ).error
     }
 

@@ -1,3 +1,6 @@
+internal import CarpoolSystem
+internal import Glibc
+
 /// The error of a hop, or of a request that cannot be sent.
 ///
 /// An immutable class: a transfer passes on at each step whether it has one, and few have one.
@@ -88,7 +91,7 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let proxyBadResponse = Code(rawValue: "proxy.bad_response")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
-        /// The queue is full.
+        /// The queue is full, or the daemon is short of something.
         public static let resourceUnavailable = Code(rawValue: "resource_unavailable")
         /// A stored response is damaged.
         public static let storedBodyIsDamaged = Code(rawValue: "cache.corrupt")
@@ -158,6 +161,16 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
 }
 
 extension TransportError {
+    /// libcurl could not make one of its objects.
+    static var noMemory: TransportError { shortage(ENOMEM) }
+
+    /// The error when the daemon is short of something, as this `errno` says.
+    static func shortage(_ code: Int32) -> TransportError {
+        Shortage.note(code)
+        return TransportError(
+            .resourceUnavailable, Shortage.explanation(of: code), systemCode: code, isRetryable: true)
+    }
+
     /// The error when an evaluator has refused the server.
     convenience init(_ failure: ServerTrustFailure) {
         self.init(.serverTrustEvaluationFailed, failure.description, trust: failure)

@@ -14,10 +14,14 @@ final class SystemTrust {
     private var joining: Set<String> = []
     private var isReading = false
     private var readAt: MonotonicTime?
+    /// Whether the last reading failed for a shortage, which passes.
+    private var isShort = false
     private var waiting: [() -> Void] = []
 
     /// The time for which a store is used before its file is checked again.
     private let freshMilliseconds: Int
+    /// The time after a reading that has failed for a shortage.
+    private static let shortMilliseconds = 1_000
 
     init(path: String, worker: Worker, freshMilliseconds: Int = 600_000) {
         self.path = path
@@ -52,7 +56,8 @@ final class SystemTrust {
     /// Whether the system's authorities are loaded. Checks the file again from time to time.
     private func isReady() -> Bool {
         guard let readAt else { return false }
-        if readAt.advanced(milliseconds: freshMilliseconds) <= worker.now { read() }
+        let fresh = isShort ? SystemTrust.shortMilliseconds : freshMilliseconds
+        if readAt.advanced(milliseconds: fresh) <= worker.now { read() }
         return true
     }
 
@@ -83,14 +88,17 @@ final class SystemTrust {
         isReading = true
         let (path, known) = (path, store.map { [$0.digest: $0] } ?? [:])
         worker.runAlways(for: .process) {
-            try? TrustStore.read(path, known: known)
-        } then: { [weak self] store in
-            self?.didRead(store)
+            let shortages = Shortage.count
+            let store = try? TrustStore.read(path, known: known)
+            return (store, isShort: store == nil && Shortage.count != shortages)
+        } then: { [weak self] result in
+            self?.didRead(result.0, isShort: result.isShort)
         }
     }
 
-    private func didRead(_ store: TrustStore?) {
+    private func didRead(_ store: TrustStore?, isShort: Bool) {
         isReading = false
+        self.isShort = isShort
         readAt = worker.now
         // The previous store is kept while the file is missing, such as while a package is being installed.
         self.store = store ?? self.store

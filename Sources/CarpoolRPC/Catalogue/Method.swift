@@ -52,7 +52,7 @@ public struct Method: Sendable {
     public let description: String
     /// The role that a caller needs.
     public let role: Role
-    /// The parameters, in the order of an array.
+    /// The parameters, in the order of an array: required ones come first, as OpenRPC demands.
     public let params: [JSONSchema.Member]
     /// The schema of the result.
     public let result: JSONSchema
@@ -75,7 +75,7 @@ public struct Method: Sendable {
         self.summary = summary
         self.description = description
         self.role = role
-        self.params = params
+        self.params = params.filter(\.required) + params.filter { !$0.required }
         self.result = result
         self.errors = errors
         self.examples = examples

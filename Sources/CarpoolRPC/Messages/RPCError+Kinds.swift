@@ -235,6 +235,13 @@ extension RPCError {
             .with("path", path).with("errno", .integer(errno))
     }
 
+    /// The daemon or the machine is short of something.
+    public static func resourceUnavailable(errno: Int, explanation: String, remedy: String) -> RPCError {
+        var error = RPCError(.resourceUnavailable, explanation).with("errno", .integer(errno))
+        error.hint = remedy
+        return error
+    }
+
     /// The caller of a file's path is not the daemon's user.
     public static func notOwner(path: String) -> RPCError {
         RPCError(.fileNotOwner, "the daemon opens \(shortened(path)) only for its own user").with("path", path)

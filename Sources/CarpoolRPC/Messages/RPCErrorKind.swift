@@ -215,6 +215,12 @@ extension RPCErrorKind {
         "The waiting operations on files, of the client, of its user or of all, have reached their limit: a disk may have stalled.",
         "Retry after `retry_after_ms`.",
         members: [.required("retry_after_ms", .integer, "The delay in milliseconds.")])
+    /// 1204
+    public static let resourceUnavailable = RPCErrorKind(
+        1204, "resource_unavailable", isRetryable: true,
+        "The daemon or the machine has no file descriptor, memory or thread left for the call, which had no effect.",
+        "Try again; `errno` says what is missing.",
+        members: [.required("errno", .integer, "The kernel's error number, see errno(3).")])
     /// 1206
     public static let cacheUnavailable = RPCErrorKind(
         1206, "cache.unavailable", "No store of responses has this name, or the session has none.",
@@ -296,6 +302,6 @@ extension RPCErrorKind {
             requestNotFound,
             wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
             configurationRefused, streamNotFound, streamFailed, requestSkipped, queueFull, spoolFull,
-            rateLimited, cacheUnavailable, fileCannotOpen, fileNotOwner, fileOtherView,
+            rateLimited, resourceUnavailable, cacheUnavailable, fileCannotOpen, fileNotOwner, fileOtherView,
         ] + ofClientCertificates
 }

@@ -37,6 +37,8 @@ public enum RPCMessage {
     case response(RPCResponse)
     /// Neither. It is answered with the error, and with the id if one could be read, else null (§5).
     case invalid(RPCID?, RPCError)
+    /// A message with an id and without a method, such as an answer with both a result and an error, or with neither.
+    case invalidResponse(RPCID, RPCError)
 
     /// Classifies one message of a batch.
     public init(_ message: MessageText) {
@@ -72,7 +74,7 @@ public enum RPCMessage {
             }
             self = try RPCMessage.classify(envelope, id: id)
         } catch {
-            self = .invalid(id, error)
+            self = if let id, envelope.method == nil { .invalidResponse(id, error) } else { .invalid(id, error) }
         }
     }
 

@@ -74,8 +74,8 @@ enum BodyMethods {
         "body.release", role: .submit, "Removes the file of a response's body.",
         """
         Call it after reading the file, so that the spool has room for others. A file that is not released is removed \
-        later: that of a performed request when its client has disconnected, or after `limits.spool_lease_ms`; that of a \
-        submitted one with the request. The file of a download belongs to its caller, and stays.
+        later: that of a performed request when the connection that performed it has ended, or after \
+        `limits.spool_lease_ms`; that of a submitted one with the request. The file of a download belongs to its caller, and stays.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [

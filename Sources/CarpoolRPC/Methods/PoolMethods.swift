@@ -67,7 +67,9 @@ enum PoolMethods {
         "The next request to each origin makes a new connection. For use after a change of network, name servers or certificates.",
         result: .answer([
             .required("changed", .boolean, "Whether any connection was closed."),
-            .required("state", .choice("flushed"), "There is no idle connection any more."),
+            .required(
+                "state", .choice("flushed"),
+                "No request uses one of them any more. Their descriptors are closed within two seconds."),
             .required("closed", .count, "The number of closed connections."),
         ]), examples: [.init("one connection", result: #"{"changed":true,"state":"flushed","closed":1}"#)])
 }

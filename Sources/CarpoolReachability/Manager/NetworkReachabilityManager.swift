@@ -29,6 +29,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var causes: ReachabilityCauses = []
     private var firstEvent: MonotonicTime?
     private var isStarted = false
+    /// Whether something is missing for a ``Shortage``: then it is started again soon.
+    private var isIncomplete = false
     /// The turn of the loop of the last evaluation.
     private var evaluationTurn = -1
 
@@ -42,6 +44,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private static let shortestPauseMilliseconds = 1
     private static let longestPauseMilliseconds = 20
     private static let pollMilliseconds = 10_000
+    private static let incompleteMilliseconds = 1_000
     /// Maximum number of datagrams read at a time; the rest is older than the evaluation that follows.
     private static let datagramsPerRead = 256
     /// The size of the buffer for a datagram: an interface with many virtual functions needs several KiB.
@@ -153,6 +156,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     public func start() {
         guard !isStarted else { return }
         isStarted = true
+        isIncomplete = false
+        let shortages = Shortage.count
         if let status = configuration.override {
             statistics.source = .override
             return adopt(.overridden(status))
@@ -169,12 +174,18 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             network = DatagramNetwork()
             statistics.source = .poll
             loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
-            onUnavailable(error)
+            if !error.isShortage { onUnavailable(error) }
         }
         resolverWatch = try? ResolverFileWatch(path: configuration.resolverPath, loop: loop) { [unowned self] in
             resolverFileDidChange()
         }
         evaluate()
+        if Shortage.count != shortages { completeSoon() }
+    }
+
+    private func completeSoon() {
+        isIncomplete = true
+        loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.incompleteMilliseconds)
     }
 
     /// Stops listening and frees everything except the last reading; the next query starts it again.
@@ -279,6 +290,10 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     }
 
     private func pollDidCome() {
+        if isIncomplete {
+            stop()
+            return start()
+        }
         loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
         addCause(.tick)
         evaluate()
@@ -288,10 +303,12 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     private func evaluate() {
         guard let network else { return clearCauses() }
+        let shortages = Shortage.count
         statistics.evaluations += 1
         evaluationTurn = loop.turns
         if let snapshot = try? readSnapshot(from: network) { return adopt(snapshot) }
         statistics.failures += 1
+        if Shortage.count != shortages { completeSoon() }
         // The socket may hold half an answer, so it is replaced.
         guard !hasUnknownInterfaces, let another = try? KernelNetwork() else { return clearCauses() }
         self.network = another

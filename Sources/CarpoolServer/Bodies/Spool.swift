@@ -7,7 +7,7 @@ internal import Glibc
 /// complete, and is removed when it is released, dismissed or its lease has expired. The daemon that holds the lock
 /// owns the directory, so files that it finds there at its start are orphans.
 final class Spool: BodySpool {
-    let directory: String
+    let folder: SpoolFolder
     /// The quotas in force.
     var limits: Limits
     /// Returns the client that the body of a request counts for.
@@ -21,11 +21,10 @@ final class Spool: BodySpool {
     let files: FileStore
 
     init(directory: String, limits: Limits, files: FileStore) throws(SystemError) {
-        self.directory = directory
+        folder = try SpoolFolder(directory)
         self.limits = limits
         self.files = files
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", directory) }
-        removeOrphans()
+        folder.removeOrphans()
     }
 
     var count: Int { bodies.count }
@@ -34,10 +33,10 @@ final class Spool: BodySpool {
     func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
     func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
-        let (client, directory) = (clientOfOwner(owner), directory)
+        let (client, folder) = (clientOfOwner(owner), folder)
         let writer = FileWriter(files, share: Spool.share(of: client), isHashed: isHashed) { file in
             do throws(SystemError) {
-                file.descriptor = try Spool.unnamedFile(in: directory)
+                file.descriptor = try folder.unnamedFile()
                 return nil
             } catch {
                 return error
@@ -48,23 +47,12 @@ final class Spool: BodySpool {
         return body
     }
 
-    /// A file without a name in the directory, which is made again if it was removed: users clear ~/.cache. May block.
-    private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
-        do throws(SystemError) {
-            return try FileDescriptor.unnamed(in: directory)
-        } catch {
-            guard error.code == ENOENT else { throw error }
-            try PrivateDirectory.create(directory)
-            return try FileDescriptor.unnamed(in: directory)
-        }
-    }
-
-    func path(for owner: any BodyOwner) -> String? { "\(directory)/\(owner.id)" }
+    func path(for owner: any BodyOwner) -> String? { "\(folder.path)/\(owner.id)" }
 
     func adoptFile(at path: String, count: Int64, for owner: any BodyOwner) throws(SessionError) -> any SpoolFile {
         let client = clientOfOwner(owner)
         do throws(SessionError) { try reserve(count, for: client) } catch {
-            unlink(path, of: client) {}
+            unlink(owner.id, of: client) {}
             throw error
         }
         let body = SpooledBody(of: owner, client: client, path: path, count: count, spool: self)
@@ -90,25 +78,24 @@ final class Spool: BodySpool {
     func remove(_ body: SpooledBody, then: @escaping () -> Void = {}) {
         guard bodies[body.request] === body else { return then() }
         bodies[body.request] = nil
-        leases.remove(body.request, of: body.owner, connection: body.connection)
+        leases.remove(body.request, connection: body.connection)
         body.remove(then: then)
         totalBytes -= body.count
         if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
     /// Keeps a body until a time, after its request was dismissed.
-    /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its
-    ///   client; else `nil`.
+    /// - Parameter connection: the connection that asked for it, if the body goes with that; else `nil`.
     func lease(_ body: SpooledBody, until time: Int64, connection: Int?) {
         body.expires = time
         guard let connection else { return }
         body.connection = connection
-        leases.add(body.request, of: body.owner, connection: connection)
+        leases.add(body.request, connection: connection)
     }
 
-    /// Leased bodies of a client that has disconnected, or of the connection that asked for them.
-    func leases(of client: ClientIdentity, connection: Int) -> [SpooledBody] {
-        leases.requests(of: client, connection: connection).compactMap { bodies[$0] }
+    /// Removes the bodies that are leased by a connection.
+    func endLeases(of connection: Int) {
+        for request in leases.requests(of: connection) { release(request) }
     }
 
     /// Removes every body whose lease is over.
@@ -119,7 +106,7 @@ final class Spool: BodySpool {
     /// Removes everything when the daemon ends, then calls the body.
     func removeAll(then: @escaping () -> Void) {
         for request in Array(bodies.keys) { release(request) }
-        let directory = directory
+        let directory = folder.path
         whenRemoved { [self] in
             files.run(for: .process, { _ = rmdir(directory) }, then: { _ in then() })
         }
@@ -134,9 +121,9 @@ final class Spool: BodySpool {
     }
 
     /// Removes the file of a body.
-    func unlink(_ path: String, of owner: ClientIdentity?, then: @escaping () -> Void) {
+    func unlink(_ name: String, of owner: ClientIdentity?, then: @escaping () -> Void) {
         removals += 1
-        files.runAlways(for: Spool.share(of: owner), { _ = Glibc.unlink(path) }) { [self] in
+        files.runAlways(for: Spool.share(of: owner), { [folder] in folder.unlink(name) }) { [self] in
             then()
             didRemove()
         }
@@ -172,20 +159,10 @@ final class Spool: BodySpool {
     }
 
     static func failure(_ error: SystemError) -> SessionError {
+        if let shortage = SessionError.shortage(error) { return shortage }
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",
             hint: "the spool lies under $XDG_CACHE_HOME/carpool")
-    }
-
-    private func removeOrphans() {
-        guard let folder = opendir(directory) else { return }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasPrefix("r_") { _ = Glibc.unlink("\(directory)/\(name)") }
-        }
     }
 }

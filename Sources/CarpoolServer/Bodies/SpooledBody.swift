@@ -48,11 +48,11 @@ final class SpooledBody: SpoolFile {
 
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {
         guard let writer else { return completion(.success(nil)) }
-        let path = "\(spool.directory)/\(request)"
+        let (path, folder, name) = ("\(spool.folder.path)/\(request)", spool.folder, request)
         writer.performLast { file -> Result<[UInt8]?, SystemError> in
             Result { () throws(SystemError) in
                 if let error = file.open() { throw error }
-                try file.descriptor?.link(to: path)
+                try file.descriptor?.link(to: name, in: folder.current())
                 return file.finishHash()
             }
         } then: { [self] result in
@@ -82,9 +82,9 @@ final class SpooledBody: SpoolFile {
     }
 
     private func unlinkFile(then: @escaping () -> Void) {
-        guard let path else { return then() }
-        self.path = nil
-        spool.unlink(path, of: owner, then: then)
+        guard path != nil else { return then() }
+        path = nil
+        spool.unlink(request, of: owner, then: then)
     }
 
     // MARK: Reading
@@ -121,7 +121,7 @@ final class SpooledBody: SpoolFile {
     ) -> Result<[UInt8], SessionError> {
         switch read {
         case nil: return .failure(.inputFileNil)
-        case .failure(let error): return .failure(.inputFileReadFailed(path: path, reason: error.description))
+        case .failure(let error): return .failure(.inputFileReadFailed(path: path, error))
         case .success(let bytes) where bytes.count == count: return .success(bytes)
         case .success(let bytes):
             let reason = "it has only \(bytes.count) of \(count) bytes"

@@ -146,6 +146,14 @@ final class CallbackBroker {
         }
     }
 
+    /// Ends an open question whose answer is no response of JSON-RPC, instead of waiting for its deadline.
+    func refuseAnswer(_ id: RPCID, from connection: Int, _ error: RPCError) {
+        guard let number = CallbackQuestion.number(ofID: id.bytes), table.answer(number, from: connection),
+            let answered = take(number)
+        else { return }
+        fail(answered, .invalidAnswer, error["detail"] ?? error.message)
+    }
+
     /// The client is inspected only if its answer may name a file.
     private func access(_ answer: JSON, _ connection: Int) -> PathAccess {
         guard answer["file"] != nil || answer["path"] != nil else { return .otherView(.unknown) }

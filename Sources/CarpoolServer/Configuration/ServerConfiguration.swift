@@ -77,8 +77,15 @@ public struct ServerConfiguration: Equatable, Sendable {
             .init("sessions", .map(of: .any), "Sessions of the daemon's user, by name."),
         ])
 
-    /// Reads a file; without a file the defaults apply. May block, as the file system does.
+    /// Reads a file; without a file the defaults apply. Limits of what costs a descriptor are lowered to what the
+    /// process may open. May block, as the file system does.
     public static func read(from path: String) throws(ServerError) -> ServerConfiguration {
+        var configuration = try readAsWritten(path)
+        configuration.limits.fit(openFiles: ResourceLimits.openFiles)
+        return configuration
+    }
+
+    private static func readAsWritten(_ path: String) throws(ServerError) -> ServerConfiguration {
         guard let bytes = try contents(of: path) else { return ServerConfiguration() }
         do throws(JSONError) {
             let json = try JSON.parse(bytes)

@@ -15,6 +15,8 @@ public struct ServerOptions: Sendable {
     public var cookiesDirectory: String?
     /// Where responses are stored; without it they are in memory alone.
     public var responsesDirectory: String?
+    /// The directories that another user could replace, each with the one that is used instead.
+    public var replacedDirectories: [(named: String, used: String)] = []
     /// Whether a client or the service manager started the daemon and will do so again, so that it may end when it is
     /// idle.
     public var isStartedOnDemand = false

@@ -66,15 +66,18 @@ extension Connection {
 
     private func handle(_ message: RPCMessage, _ bytes: Int, batch: Batch?) {
         switch message {
-        case .invalid(let id, let error):
-            if let batch {
-                batch.add { Reply.write(id: id, error: error, to: &$0) }
-            } else {
-                send(id: id, error: error)
-            }
+        case .invalid(let id, let error): refuse(id, error, batch)
+        case .invalidResponse(let id, let error):
+            refuse(id, error, batch)
+            services.callbacks.refuseAnswer(id, from: number, error)
         case .response(let response): services.callbacks.answer(response, from: number)
         case .request(let request): handle(request, bytes, parsed: nil, batch: batch)
         }
+    }
+
+    private func refuse(_ id: RPCID?, _ error: RPCError, _ batch: Batch?) {
+        guard let batch else { return send(id: id, error: error) }
+        batch.add { Reply.write(id: id, error: error, to: &$0) }
     }
 
     private func handle(_ request: RPCRequest, _ bytes: Int, parsed: ParsedCall?, batch: Batch?) {

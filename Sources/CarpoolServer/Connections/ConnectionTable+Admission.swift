@@ -35,6 +35,13 @@ extension ConnectionTable {
         didChange()
     }
 
+    /// Refuses a peer that was accepted with a spare descriptor.
+    func refuse(_ fd: consuming FileDescriptor, forLackOf code: Int32) {
+        let credentials: PeerCredentials
+        do throws(SystemError) { credentials = try PeerCredentials(of: fd.raw) } catch { return }
+        refuse(fd, credentials, .shortage(code))
+    }
+
     /// Maximum number of peers that are being rejected at a time; more are closed at once, to save descriptors.
     private static let maximumRejected = 64
 

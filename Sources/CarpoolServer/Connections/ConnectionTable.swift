@@ -60,23 +60,11 @@ final class ConnectionTable: ConnectionOwner {
     func connectionDidClose(_ connection: Connection) {
         connections[connection.number] = nil
         log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
-        releaseLeases(of: connection)
+        spool.endLeases(of: connection.number)
         didChange()
     }
 
-    func connectionDidReleaseResources(_ connection: Connection) { releaseLeases(of: connection) }
-
-    /// Removes leased bodies whose client has no connection any more. The connection that asked for a body keeps it
-    /// too: a client that takes another name keeps the bodies that it got under the first one.
-    private func releaseLeases(of gone: Connection) {
-        let leases = spool.leases(of: gone.identity, connection: gone.number)
-        guard !leases.isEmpty else { return }
-        let present = Set(connections.values.map(\.identity))
-        for body in leases where connections[body.connection] == nil {
-            if let owner = body.owner, present.contains(owner) { continue }
-            spool.remove(body)
-        }
-    }
+    func connectionDidReleaseResources(_ connection: Connection) { spool.endLeases(of: connection.number) }
 
     // MARK: Memory
 

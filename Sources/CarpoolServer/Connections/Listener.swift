@@ -8,19 +8,32 @@ final class Listener: ReadinessHandler {
     private let accept: (consuming FileDescriptor) -> Void
     /// Called when the process has no descriptor left for a peer.
     var onExhausted: () -> Void = {}
+    /// Refuses a peer, because no descriptor has become free for it.
+    var refuse: (consuming FileDescriptor, _ code: Int32) -> Void = { _, _ in }
+    /// Since when no peer can be accepted.
+    private var shortSince: MonotonicTime?
+    /// Descriptors that are closed for peers that are refused: without any the peers would wait in silence.
+    private var spares: [Int32] = []
     /// Whether peers are accepted now; asked before each.
     var accepts: () -> Bool = { true }
-    private lazy var pause = Timer { [unowned self] in listen() }
+    private lazy var pause = Timer { [unowned self] in
+        takeSpares()
+        listen()
+    }
 
     /// Peers accepted per turn, so that many of them do not block open connections.
     private static let peersPerTurn = 64
     /// How long it waits before it tries again to accept peers.
     private static let pauseMilliseconds = 100
+    /// How long peers wait for a descriptor before they are refused.
+    private static let patienceMilliseconds = 2_000
+    private static let spareCount = 4
 
     init(fd: consuming FileDescriptor, loop: EventLoop, accept: @escaping (consuming FileDescriptor) -> Void) {
         self.fd = fd
         self.loop = loop
         self.accept = accept
+        takeSpares()
         listen()
     }
 
@@ -28,6 +41,14 @@ final class Listener: ReadinessHandler {
     func close() {
         loop.cancel(pause)
         loop.forget(fd.raw)
+        for spare in spares { Glibc.close(spare) }
+        spares = []
+    }
+
+    private func takeSpares() {
+        while spares.count < Listener.spareCount, let spare = try? FileDescriptor.duplicate(of: fd.raw).release() {
+            spares.append(spare)
+        }
     }
 
     private func listen() { loop.setInterest(.readable, for: fd.raw, handler: self) }
@@ -36,15 +57,29 @@ final class Listener: ReadinessHandler {
         for _ in 0..<Listener.peersPerTurn {
             guard accepts() else { return rest() }
             switch UnixSocket.accept(fd) {
-            case .accepted(let peer): accept(peer)
+            case .accepted(let peer):
+                shortSince = nil
+                accept(peer)
             case .wouldBlock: return
             case .failed(let code):
-                // A peer that has disconnected already is ignored; without descriptors the backlog waits until some are
-                // closed.
-                guard code == EMFILE || code == ENFILE || code == ENOMEM else { continue }
+                // A peer that has disconnected already is ignored.
+                guard Shortage.isShortage(code) else { continue }
                 onExhausted()
+                waitForDescriptors(code)
                 return rest()
             }
+        }
+    }
+
+    /// Lets the peers wait for a while, then refuses as many as there are spare descriptors.
+    private func waitForDescriptors(_ code: Int32) {
+        let since = shortSince ?? loop.now
+        shortSince = since
+        guard since.advanced(milliseconds: Listener.patienceMilliseconds) <= loop.now else { return }
+        while let spare = spares.popLast() {
+            Glibc.close(spare)
+            guard case .accepted(let peer) = UnixSocket.accept(fd.raw) else { break }
+            refuse(peer, code)
         }
     }
 

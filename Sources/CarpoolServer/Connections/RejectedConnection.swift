@@ -39,7 +39,7 @@ final class RejectedConnection: ReadinessHandler {
         let result = buffer { Bytes.receive(fd, into: $0, descriptors: &came) }
         guard came.isEmpty else {
             // Closing once is enough: the peer may send descriptors faster than they close.
-            worker.worker.close(came, for: worker.share, then: {})
+            worker.worker.close(came.filter { $0 >= 0 }, for: worker.share, then: {})
             return end()
         }
         switch result {

@@ -41,6 +41,7 @@ public actor Daemon {
         // Idle connections to origins are closed in favour of a client.
         listener.accepts = { [unowned server] in server.connections.acceptsPeers }
         listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
+        listener.refuse = { [unowned server] in server.connections.refuse($0, forLackOf: $1) }
         self.listener = listener
         server.onStopped = {
             log.write(.info, "stopped")
@@ -48,6 +49,11 @@ public actor Daemon {
         }
         server.startHousekeeping()
         options.supervisor.notify(.ready)
+        for (named, used) in options.replacedDirectories {
+            log.write(
+                .warning, "a directory is not used, because another user can replace it",
+                [("directory", named), ("instead", used)])
+        }
         log.write(.info, "serving", [("socket", options.socketPath), ("version", ServerVersion.text)])
     }
 

@@ -82,7 +82,7 @@ final class Server {
         let live = LiveConfiguration(configuration, owner: geteuid())
         self.configuration = live
         identity = DaemonIdentity(epoch: Epoch.make(), started: WallClock.microseconds())
-        worker = Worker(loop: loop)
+        worker = Worker(loop: loop, keepsThread: true)
         files = FileStore(work: work ?? worker, scheduler: loop, memory: WriteMemory(configuration.limits))
         let raw: RawStreamPool
         (transport, raw) = try Server.makeTransport(configuration, loop, worker)
@@ -149,6 +149,8 @@ final class Server {
         spool.clientOfOwner = { ($0.context as? EventSubject)?.client }
         files.shareOfRequest = { Spool.share(of: ($0.context as? EventSubject)?.client) }
         connectionServices.dispatcher = makeDispatcher()
+        let shortages = ShortageLog(log)
+        loop.onShortage = { [unowned loop] in shortages.note(at: loop.now) }
     }
 
     private func makeDispatcher() -> Dispatcher {

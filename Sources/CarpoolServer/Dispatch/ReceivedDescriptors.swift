@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// Descriptors that came with a line (SCM_RIGHTS, unix(7)), until the line has been handled. The caller closes those
 /// that no call has claimed, on a thread, because closing them may block.
 ///
@@ -13,6 +15,9 @@ struct ReceivedDescriptors {
     /// How many came with the line that is handled.
     var count: Int { isOpen ? raws.count : 0 }
 
+    /// Whether the daemon had no number for one that came with the line that is handled.
+    var isMissingSome: Bool { isOpen && raws.last == Bytes.missingDescriptor }
+
     /// How many a line may have.
     static let maximumCount = 16
 
@@ -20,7 +25,7 @@ struct ReceivedDescriptors {
     /// line may have, and earlier ones.
     mutating func add(_ descriptors: [Int32], upTo position: Int) -> [Int32] {
         guard !descriptors.isEmpty else { return [] }
-        let surplus = takeAll() + descriptors.dropFirst(ReceivedDescriptors.maximumCount)
+        let surplus = takeAll() + descriptors.dropFirst(ReceivedDescriptors.maximumCount).filter { $0 >= 0 }
         raws = Array(descriptors.prefix(ReceivedDescriptors.maximumCount))
         self.position = position
         return surplus

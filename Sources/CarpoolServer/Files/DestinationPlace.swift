@@ -52,6 +52,6 @@ enum DestinationPlace {
     }
 
     private static func cannotOpen(_ path: String, _ code: Int32) -> RPCError {
-        .cannotOpen(path: path, errno: Int(code), reason: SystemError.reason(of: code))
+        .cannotOpen(path: path, code: code, reason: SystemError.reason(of: code))
     }
 }

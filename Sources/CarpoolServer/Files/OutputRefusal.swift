@@ -10,6 +10,7 @@ struct OutputRefusal: Sendable {
 
     /// The error of the call.
     func error(at index: Int) -> RPCError {
+        guard !Shortage.noteIfShort(code) else { return .shortage(code) }
         var error = RPCError.cannotOpen(path: "descriptor \(index)", errno: Int(code), reason: reason)
         error.hint = hint
         return error

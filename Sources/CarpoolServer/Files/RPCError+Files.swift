@@ -5,11 +5,22 @@ internal import Glibc
 
 // Refusals of files that a call names.
 extension RPCError {
+    /// The daemon or the machine is short of something, as this `errno` says.
+    static func shortage(_ code: Int32 = Shortage.lastCode) -> RPCError {
+        .resourceUnavailable(
+            errno: Int(code), explanation: Shortage.explanation(of: code), remedy: Shortage.remedy(for: code))
+    }
+
+    /// A file that was not opened or read, for this `errno`: a shortage says nothing about the file.
+    static func cannotOpen(path: String, code: Int32, reason: String) -> RPCError {
+        Shortage.noteIfShort(code) ? .shortage(code) : .cannotOpen(path: path, errno: Int(code), reason: reason)
+    }
+
     /// A path that was not opened.
     static func cannotOpen(_ failure: RegularFile.Failure, path: String) -> RPCError {
         var reason = failure.reason.reason
         if case .notRegular(let error) = failure, error.code == EINVAL { reason = "not a regular file" }
-        var error = RPCError.cannotOpen(path: path, errno: Int(failure.reason.code), reason: reason)
+        var error = RPCError.cannotOpen(path: path, code: failure.reason.code, reason: reason)
         if case .ofThisProcess = failure {
             error.hint =
                 "below /proc and /dev/fd the path means the daemon's own open files: pass a descriptor with the call (\"fd\"), or name the file itself"
@@ -35,7 +46,7 @@ extension RPCError {
         return switch failure {
         case .cannotOpen(let failure): .cannotOpen(failure, path: path)
         case .cannotRead(let error) where error.code != EFBIG:
-            .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
+            .cannotOpen(path: path, code: error.code, reason: error.reason)
         case .cannotRead:
             .invalidParams(path: place, message: "the file grew while it was read", expected: expected)
         case .tooLarge(let bytes):

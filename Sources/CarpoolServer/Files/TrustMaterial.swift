@@ -251,7 +251,7 @@ struct TrustMaterialFiles {
         guard let directory = opendir(path) else {
             let code = errno
             throw Refusal(
-                error: .cannotOpen(path: path, errno: Int(code), reason: String(cString: strerror(code))))
+                error: .cannotOpen(path: path, code: code, reason: String(cString: strerror(code))))
         }
         defer { closedir(directory) }
         var names: Set<String> = []

@@ -22,7 +22,7 @@ struct BodyHandlers {
             Result { () throws(SystemError) in try body.read(at: offset, count: length) }
         }
         run(read, of: body, for: call) { result in
-            guard case .success(let bytes) = result else { return call.fail(.bodyGone(request: id)) }
+            guard case .success(let bytes) = result else { return call.fail(Self.refusal(of: result, id)) }
             call.answer { writer in
                 writer.beginObject()
                 writer.key("base64")
@@ -35,6 +35,11 @@ struct BodyHandlers {
             }
         }
         return .pending
+    }
+
+    private static func refusal<Value>(of result: Result<Value, SystemError>, _ id: String) -> RPCError {
+        if case .failure(let error) = result, error.isShortage { return .shortage(error.code) }
+        return .bodyGone(request: id)
     }
 
     /// Runs what reads a body: at once if it is in memory, else on the worker.
@@ -66,7 +71,7 @@ struct BodyHandlers {
             Result { () throws(SystemError) in WorkerFile(try body.open(), closer: closer) }
         }
         run(open, of: body, for: call) { result in
-            guard case .success(let file) = result else { return call.fail(.bodyGone(request: id)) }
+            guard case .success(let file) = result else { return call.fail(Self.refusal(of: result, id)) }
             pass(file, size: body.size, to: call)
         }
         return .pending

@@ -35,7 +35,7 @@ struct DaemonHandlers {
             writer.member("uid", services.configuration.access.owner)
             writer.member("socket", services.options.socketPath)
             writer.member("configuration", services.options.configurationPath)
-            writer.member("spool", services.spool.directory)
+            writer.member("spool", services.spool.folder.path)
             writer.member("responses", services.options.responsesDirectory)
             writer.member("on_demand", services.options.isStartedOnDemand)
             writer.key("libcurl")

@@ -14,15 +14,17 @@ enum PathAccess: Equatable {
         switch self {
         case .granted: return
         case .otherUser: throw .notOwner(path: path)
+        case .otherView(.shortage): throw .shortage()
         case .otherView(let part): throw .otherView(path: path, differs: part.rawValue)
         }
     }
 }
 
 /// Compares the view of a client's process (namespaces, root, credentials) with the daemon's own.
-struct ProcessViewComparison {
+final class ProcessViewComparison {
     private let owner: UInt32
-    private let own: ProcessView?
+    /// Read again until it is known.
+    private var own: ProcessView?
 
     init(owner: UInt32) {
         self.owner = owner
@@ -32,22 +34,30 @@ struct ProcessViewComparison {
     /// Whether paths are opened for the peer.
     func pathAccess(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> PathAccess {
         guard peer.uid == owner else { return .otherUser }
-        guard let (own, other) = views(socket, peer, connectedBefore) else { return .otherView(.unknown) }
-        return own.difference(from: other).map { .otherView($0) } ?? .granted
+        switch views(socket, peer, connectedBefore) {
+        case .success(let (own, other)): return own.difference(from: other).map { .otherView($0) } ?? .granted
+        case .failure(let unknown): return .otherView(unknown.part)
+        }
     }
 
     /// The first namespace or root in which the peer differs from the daemon; `nil` if there is none.
     func sandboxDifference(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> ProcessView.Part? {
-        guard let (own, other) = views(socket, peer, connectedBefore) else { return .unknown }
-        return own.sandboxDifference(of: other)
+        switch views(socket, peer, connectedBefore) {
+        case .success(let (own, other)): return own.sandboxDifference(of: other)
+        case .failure(let unknown): return unknown.part
+        }
     }
+
+    private struct Unknown: Error { let part: ProcessView.Part }
 
     private func views(
         _ socket: Int32, _ peer: PeerCredentials, _ connectedBefore: UInt64
-    ) -> (own: ProcessView, other: ProcessView)? {
+    ) -> Result<(own: ProcessView, other: ProcessView), Unknown> {
+        let shortages = Shortage.count
+        if own == nil { own = ProcessView.own() }
         guard let own, let other = ProcessView.ofPeer(at: socket, peer, connectedBefore: connectedBefore) else {
-            return nil
+            return .failure(Unknown(part: Shortage.count == shortages ? .unknown : .shortage))
         }
-        return (own, other)
+        return .success((own, other))
     }
 }

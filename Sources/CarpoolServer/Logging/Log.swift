@@ -54,12 +54,12 @@ public final class Log {
         return line + "\n"
     }
 
-    private static func quoted(_ value: String) -> String {
-        guard value.isEmpty || value.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x3D }) else {
-            return value
-        }
+    /// A value that is a word as it is, another one as a JSON text without unprintable characters.
+    static func quoted(_ value: String) -> String {
+        let isWord = !value.isEmpty && !value.utf8.contains { $0 == 0x20 || $0 == 0x22 || $0 == 0x3D }
+        guard !isWord || !PlainText.isPrintable(value) else { return value }
         var writer = JSONWriter()
         writer.string(value)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return String(decoding: PlainText.escapedJSON(writer.bytes), as: UTF8.self)
     }
 }

@@ -84,7 +84,7 @@ struct DestinationReader {
             case .cannotOpen(let path, let reason):
                 let isTaken = reason.code == EWOULDBLOCK
                 throw .cannotOpen(
-                    path: path, errno: Int(reason.code),
+                    path: path, code: reason.code,
                     reason: isTaken ? "another request is resuming this partial file" : reason.reason)
             }
         }

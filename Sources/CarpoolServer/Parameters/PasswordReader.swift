@@ -57,7 +57,7 @@ extension RPCError {
         switch failure {
         case .cannotOpen(let failure, let path): .cannotOpen(failure, path: path)
         case .cannotRead(let error, let path):
-            .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
+            .cannotOpen(path: path, code: error.code, reason: error.reason)
         case .noFile(let index):
             .invalidParams(
                 path: place, message: "descriptor \(index) did not come with the line, or is no regular file",

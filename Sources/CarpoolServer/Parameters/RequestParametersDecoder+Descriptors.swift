@@ -138,7 +138,7 @@ extension RequestParametersDecoder {
 
     private static func refusal(_ index: Int, _ code: Int32) -> RPCError {
         let error = SystemError(code: code, operation: "read")
-        return .cannotOpen(path: "descriptor \(index)", errno: Int(code), reason: error.reason)
+        return .cannotOpen(path: "descriptor \(index)", code: code, reason: error.reason)
     }
 
     /// Refuses a socket of an address family whose poll(2) may wait.

@@ -132,24 +132,29 @@ struct Quota {
 
     /// Records as waiting a holder that is refused because of others, and holds less than an equal share itself.
     private mutating func recordWaiting(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
-        let until = attempts &+ Quota.waitingAttempts
         switch refusal.holder {
         case .client: return
-        case .user where refusal.limit == "\(bounds.user.name)":
-            guard var share = users[client.uid], share.used > 0, share.waiting.map({ $0.until <= attempts }) ?? true
-            else { return }
-            let held = share.clients[client]
-            let equal = min(bounds.user.value, bounds.all.value) / (share.clients.count &+ (held == 0 ? 1 : 0))
-            guard held < equal else { return }
-            share.waiting = Waiting(holder: client, until: until)
-            users[client.uid] = share
+        case .user where refusal.limit == "\(bounds.user.name)": recordWaiting(client, bounds)
         case .user: return
         case .everyone:
+            // What the other clients of its user hold may be all that there is.
+            recordWaiting(client, bounds)
             let held = used(by: client.uid)
             let equal = bounds.all.value / (holders &+ (held == 0 ? 1 : 0))
             guard held < equal, waiting.map({ $0.until <= attempts }) ?? true else { return }
-            waiting = Waiting(holder: client.uid, until: until)
+            waiting = Waiting(holder: client.uid, until: attempts &+ Quota.waitingAttempts)
         }
+    }
+
+    /// Records a client as waiting for what the other clients of its user hold.
+    private mutating func recordWaiting(_ client: ClientIdentity, _ bounds: Bounds) {
+        guard var share = users[client.uid], share.used > 0, share.waiting.map({ $0.until <= attempts }) ?? true
+        else { return }
+        let held = share.clients[client]
+        let equal = min(bounds.user.value, bounds.all.value) / (share.clients.count &+ (held == 0 ? 1 : 0))
+        guard held < equal else { return }
+        share.waiting = Waiting(holder: client, until: attempts &+ Quota.waitingAttempts)
+        users[client.uid] = share
     }
 
     /// Notes what a client has taken.

@@ -41,6 +41,7 @@ final class CallFileService {
         guard !names.isEmpty else { return try carryOut(noFiles) }
         let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.resources.descriptors.count
+        guard !call.client.resources.descriptors.isMissingSome else { throw .shortage(EMFILE) }
         var claimed = claim(names, from: call.client, access)
         claimed.found.access = names.namesPaths ? call.client.pathAccess : nil
         var names = names.readable(byPath: claimed.found.access == .granted)

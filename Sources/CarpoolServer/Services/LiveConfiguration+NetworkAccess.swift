@@ -6,6 +6,7 @@ extension LiveConfiguration {
     /// clients no network.
     func checkNetwork(of client: any Client) throws(RPCError) {
         guard !current.allowsSandboxedNetwork, let part = client.sandboxDifference else { return }
+        guard part != .shortage else { throw .shortage() }
         let difference =
             part == .unknown
             ? "cannot be inspected" : "has another \(part.rawValue) than the daemon, as in a container or sandbox"

@@ -5,6 +5,7 @@ internal import Glibc
 extension SessionError {
     /// The file could not be moved to its destination, or the partial file could not be created.
     static func downloadedFileMoveFailed(source: String?, destination: String, _ error: SystemError) -> SessionError {
+        if let shortage = shortage(error) { return shortage }
         var details = [
             Detail("destination", .string(beginning(of: destination, atMost: shownPathScalars))),
             Detail("errno", .integer(Int(error.code))),
@@ -19,6 +20,7 @@ extension SessionError {
 
     /// The disk is full, or the file is not writable.
     static func cannotWriteToFile(_ path: String, _ error: SystemError) -> SessionError {
+        if let shortage = shortage(error) { return shortage }
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot write to \(path): \(error.reason)",
@@ -31,9 +33,10 @@ extension SessionError {
 
     /// The file to validate is gone, or cannot be read.
     static func dataFileReadFailed(_ path: String, _ error: SystemError) -> SessionError {
-        SessionError(
-            "response_validation_failed.data_file_read_failed", "cannot read the downloaded file: \(error)",
-            details: [Detail("path", .string(beginning(of: path, atMost: shownPathScalars)))])
+        shortage(error)
+            ?? SessionError(
+                "response_validation_failed.data_file_read_failed", "cannot read the downloaded file: \(error)",
+                details: [Detail("path", .string(beginning(of: path, atMost: shownPathScalars)))])
     }
 
     private static let shownPathScalars = 1_024

@@ -32,6 +32,7 @@ final class TemporarySpool: BodySpool {
     }
 
     fileprivate static func failure(_ error: SystemError) -> SessionError {
+        if let shortage = SessionError.shortage(error) { return shortage }
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",
@@ -108,7 +109,7 @@ private final class TemporaryBody: SpoolFile {
     ) -> Result<[UInt8], SessionError> {
         switch read {
         case nil: return .failure(.inputFileNil)
-        case .failure(let error): return .failure(.inputFileReadFailed(path: path, reason: error.description))
+        case .failure(let error): return .failure(.inputFileReadFailed(path: path, error))
         case .success(let bytes) where bytes.count == count: return .success(bytes)
         case .success(let bytes):
             let reason = "it has only \(bytes.count) of \(count) bytes"

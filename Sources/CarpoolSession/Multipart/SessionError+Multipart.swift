@@ -9,6 +9,7 @@ extension SessionError {
         var text = "the part \(shown) \(what)"
         if let code {
             let cause = SystemError(code: code, operation: "open", subject: shown)
+            if let shortage = shortage(cause) { return shortage }
             text += ": \(cause.reason)"
             details.append(Detail("errno", .integer(Int(code))))
         }

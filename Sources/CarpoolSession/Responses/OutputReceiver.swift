@@ -168,6 +168,7 @@ extension Request {
 extension SessionError {
     /// The descriptor of the client cannot be written to.
     static func outputFailed(_ error: SystemError) -> SessionError {
+        if let shortage = shortage(error) { return shortage }
         if error.code == EPIPE || error.code == ECONNRESET {
             return SessionError("response_output_closed", "the reader of the response's body has closed its end")
         }

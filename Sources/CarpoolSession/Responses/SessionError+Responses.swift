@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+public import CarpoolSystem
 
 // Failures of validation and of serialization (session model §1.14, rows 1600 and 1700).
 extension SessionError {
@@ -65,7 +66,12 @@ extension SessionError {
     /// The file that holds the body cannot be read.
     /// - Parameters:
     ///   - path: the file's, if it has one.
-    ///   - reason: the text of the system error.
+    ///   - error: why it cannot be read.
+    public static func inputFileReadFailed(path: String?, _ error: SystemError) -> SessionError {
+        shortage(error) ?? inputFileReadFailed(path: path, reason: error.description)
+    }
+
+    /// The body's file does not have what was written to it.
     public static func inputFileReadFailed(path: String?, reason: String) -> SessionError {
         SessionError(
             "response_serialization_failed.input_file_read_failed", "cannot read the body's file: \(reason)",

@@ -229,7 +229,7 @@ extension PartialFile: SpoolFile {
             }
             return .success(try FilePiece.read(opened.raw, at: 0, count: Int(clamping: count)))
         } catch {
-            return .failure(.inputFileReadFailed(path: path, reason: error.description))
+            return .failure(.inputFileReadFailed(path: path, error))
         }
     }
 

@@ -20,11 +20,18 @@ public final class PartialFileIndex: Sendable {
 
     /// Adds a file. Returns `false` if the index is full, or the link cannot be created.
     func add(_ path: String, request: String) -> Bool {
-        guard count.withLock({ $0 < PartialFileIndex.maximumCount }),
-            symlink(path, "\(directory)/\(request)") == 0
-        else { return false }
+        guard count.withLock({ $0 < PartialFileIndex.maximumCount }), link("\(directory)/\(request)", to: path) else {
+            return false
+        }
         count.withLock { $0 += 1 }
         return true
+    }
+
+    /// Makes a link, and the directory again if it was removed.
+    private func link(_ link: String, to path: String) -> Bool {
+        if symlink(path, link) == 0 { return true }
+        guard errno == ENOENT, (try? PrivateDirectory.create(directory)) != nil else { return false }
+        return symlink(path, link) == 0
     }
 
     /// Removes a file from the index.

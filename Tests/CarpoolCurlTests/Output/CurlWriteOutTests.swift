@@ -29,6 +29,21 @@ struct CurlWriteOutTests {
         return report
     }
 
+    @Test("For a terminal, values are escaped and the user's own text is not")
+    func terminals() {
+        var report = Self.report()
+        report.contentType = "text/\u{1B}[2J"
+        report.headers = [("X-Odd", "a\u{9B}b\u{202E}")]
+        let text = "\u{1B}[1m%{content_type} %header{x-odd} %{header_json}\\n"
+        let isTerminal: (CurlWriteOut.Destination) -> Bool = { $0 == .standardOutput }
+        let escaped = CurlWriteOut(Array(text.utf8), escapesValues: isTerminal).pieces(report)
+        let shown = escaped.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+        #expect(shown.hasPrefix("\u{1B}[1mtext/\\u{1b}[2J a\\u{9b}b\\u{202e} {"))
+        #expect(shown.contains("a\\u009bb\\u202e"))
+        let plain = CurlWriteOut(Array(text.utf8)).pieces(report).map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(plain.joined().contains("text/\u{1B}[2J a\u{9B}b\u{202E} {"))
+    }
+
     private static func failure() -> CurlReport {
         var report = CurlReport()
         report.url = "http://127.0.0.1:1/"

@@ -14,7 +14,7 @@ struct ErrorMappingTests {
         (CURLE_OPERATION_TIMEDOUT, "timed_out", true), (CURLE_SSL_CONNECT_ERROR, "secure_connection_failed", true),
         (CURLE_GOT_NOTHING, "network_connection_lost", true), (CURLE_SEND_ERROR, "network_connection_lost", true),
         (CURLE_RECV_ERROR, "network_connection_lost", true), (CURLE_HTTP2_STREAM, "network_connection_lost", true),
-        (CURLE_SSL_CERTPROBLEM, "client_certificate.rejected", false), (CURLE_OUT_OF_MEMORY, "unknown", false),
+        (CURLE_SSL_CERTPROBLEM, "client_certificate.rejected", false),
         (CURLE_PEER_FAILED_VERIFICATION, "server_certificate_untrusted", false),
         (CURLE_BAD_CONTENT_ENCODING, "cannot_decode_content_data", false),
         (CURLE_FILESIZE_EXCEEDED, "data_length_exceeds_maximum", false),
@@ -50,6 +50,31 @@ struct ErrorMappingTests {
     @Test(arguments: [ECONNREFUSED, EHOSTUNREACH, EACCES]) func whatAnotherMachineMayHaveSaidIsNoProof(code: Int32) {
         let error = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: code).error
         #expect(error.code == .cannotConnectToHost)
+    }
+
+    @Test(
+        "What libcurl could not do for a shortage is no fault of the host, of the network or of a file",
+        arguments: [
+            (CURLE_COULDNT_RESOLVE_HOST, "getaddrinfo() thread failed to start", 0),
+            (CURLE_COULDNT_RESOLVE_PROXY, "getaddrinfo() thread failed to start", 0),
+            (CURLE_COULDNT_CONNECT, "", EMFILE), (CURLE_OUT_OF_MEMORY, "", 0),
+            (CURLE_RECV_ERROR, "Recv failure: Cannot allocate memory", 0),
+            (CURLE_SEND_ERROR, "Send failure: No buffer space available", 0),
+        ])
+    func shortages(code: CURLcode, text: String, systemCode: Int32) {
+        let error = ErrorMapping(code: code, text: text, systemCode: systemCode).error
+        #expect(error.code == .resourceUnavailable)
+        #expect(error.isRetryable && error.systemCode != nil)
+        #expect(error.curlCode == Int32(code.rawValue))
+    }
+
+    @Test("An address that was not tried for a shortage is the reason, whatever another one has answered")
+    func untriedAddress() {
+        var mapping = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: ECONNREFUSED)
+        mapping.shortages -= 1
+        #expect(mapping.error.code == .cannotConnectToHost)
+        mapping.lacksSocket = true
+        #expect(mapping.error.code == .resourceUnavailable)
     }
 
     @Test func tellsFramingFromALostConnection() {

@@ -26,6 +26,19 @@ import Testing
         for member in method.params { #expect(!member.summary.isEmpty) }
     }
 
+    @Test("Required parameters come before optional ones, as OpenRPC 1.3 demands", arguments: methods)
+    func hasRequiredParametersFirst(_ method: Method) throws {
+        var writer = JSONWriter()
+        Catalogue.carpool.openRPC(version: "1", to: &writer)
+        var required: [Bool] = []
+        try JSON.parse(writer.bytes)["methods"]?.forEachElement { described in
+            guard described["name"]?.string == method.name else { return }
+            described["params"]?.forEachElement { required.append($0["required"]?.bool ?? false) }
+        }
+        #expect(required == required.filter { $0 } + required.filter { !$0 })
+        #expect(method.params.map(\.required) == required)
+    }
+
     @Test(arguments: methods)
     func hasExamplesThatFitItsSchemas(_ method: Method) throws {
         for example in method.examples {

@@ -21,6 +21,7 @@ struct EnvelopeTests {
         switch RPCInput.parse(Array(text.utf8)) {
         case .failure(let error): (nil, error)
         case .single(.invalid(let id, let error)): (id, error)
+        case .single(.invalidResponse(let id, let error)): (id, error)
         default: nil
         }
     }
@@ -38,6 +39,7 @@ struct EnvelopeTests {
         case (.single(.request(let a)), .single(.request(let b))):
             a.id == b.id && a.id?.bytes == b.id?.bytes && a.method == b.method && a.params == b.params
         case (.single(.invalid(let a, let e)), .single(.invalid(let b, let f))): a == b && e == f
+        case (.single(.invalidResponse(let a, let e)), .single(.invalidResponse(let b, let f))): a == b && e == f
         case (.failure(let a), .failure(let b)): a == b
         case (.single(.response(let a)), .single(.response(let b))): a.id == b.id
         case (.batch(let a), .batch(let b)): a.count == b.count

@@ -35,6 +35,22 @@ struct CallbackBrokerTests {
             #"{"jsonrpc":"2.0","id":"h","method":"client.hello","params":{"callbacks":\#(names)}}"# + "\n")
     }
 
+    @Test(
+        "An answer that is no response of JSON-RPC fails the callback at once",
+        arguments: [
+            #""result":{"valid":true},"error":{"code":1,"message":"no"}"#, #""extra":1"#,
+            #""result":{"valid":true},"result":{"valid":true}"#,
+        ])
+    func noResponse(members: String) throws {
+        let verdict = try validate()
+        _ = try scene.question()
+        peer.write(#"{"jsonrpc":"2.0","id":"cb_1",\#(members)}"# + "\n")
+        #expect(verdict.errors.count == 1)
+        #expect(verdict.reason == "invalid_answer")
+        peer.write(#"{"id":"cb_1","result":{"valid":true}}"# + "\n")
+        #expect(verdict.errors.count == 1)
+    }
+
     @Test("The caller gets the callback, and its answer counts once")
     func asks() throws {
         let verdict = try validate(#","deadline_ms":2500"#)

@@ -15,6 +15,22 @@ struct LimitsTests {
         #expect(Mirror(reflecting: Limits()).children.count == Limits.fields.count, "a limit that cannot be set")
     }
 
+    @Test(
+        "What costs descriptors fits the number of files that may be open",
+        arguments: [(64, 10), (256, 64), (1_024, 320), (4, 1), (1_048_576, 2_048)])
+    func openFiles(openFiles: Int, connections: Int) {
+        var limits = Limits()
+        limits.fit(openFiles: openFiles)
+        #expect(limits.connections == connections)
+        #expect(limits.connectionsPerUser <= limits.connections)
+        #expect(limits.connectionsPerClient <= limits.connectionsPerUser && limits.connectionsPerClient > 0)
+        #expect(limits.totalConnections <= max(1, connections))
+        #expect(limits.connections + limits.totalConnections + limits.pausedTransfers <= max(3, openFiles))
+        var unknown = Limits()
+        unknown.fit(openFiles: nil)
+        #expect(unknown == Limits())
+    }
+
     @Test func theyAreToldByName() throws {
         var writer = JSONWriter()
         Limits().write(to: &writer)

@@ -51,6 +51,23 @@ struct QuotaTests {
         #expect(filled8.taken == 100)
     }
 
+    @Test(
+        "A refused client gets what its user's other clients release, whichever limit was lowered",
+        arguments: [(100, 10, 100), (100, 100, 10), (100, 10, 10)])
+    func waitingInsideUser(client: Int, user: Int, all: Int) {
+        var quota = Quota()
+        let bounds = Self.bounds(client, user, all)
+        let (hog, other) = (Self.client(1, "hog"), Self.client(1, "other"))
+        #expect(Self.fill(&quota, hog, bounds).taken == 10)
+        let first = Self.ask(&quota, other, bounds)
+        #expect(first != nil)
+        quota.giveBack(1, for: hog)
+        let again = Self.ask(&quota, hog, bounds)
+        #expect(again != nil, "the released one is the other's")
+        let second = Self.ask(&quota, other, bounds)
+        #expect(second == nil)
+    }
+
     @Test("B6: inside a user no client gets more than half while another has something")
     func half() {
         var quota = Quota()

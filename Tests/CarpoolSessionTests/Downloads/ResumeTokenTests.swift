@@ -71,7 +71,7 @@ struct ResumeTokenTests {
     func unremembered() throws {
         let folder = DownloadFolder()
         let store = FileStore(work: InlineWork(), scheduler: ManualScheduler())
-        let index = PartialFileIndex(directory: "/nonexistent")
+        let index = PartialFileIndex(directory: "/proc/nonexistent/partials")
         let file = PartialFile(beside: folder("f"), request: "r_1", index: index, store, .process)
         file.begin(for: folder("f"), DownloadOptions(), isResolved: false, isHashed: false) { #expect($0 == nil) }
         #expect(file.isOpen)

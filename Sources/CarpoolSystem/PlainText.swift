@@ -1,8 +1,8 @@
-/// Text that is safe to print on a terminal: control characters (C0 and C1), formatting characters such as those of
-/// bidirectional text, and line separators are escaped as `\u{202e}`.
-package enum PlainText {
+/// Text that is safe to print on a terminal, and in a log: control characters (C0 and C1), formatting characters such
+/// as those of bidirectional text, and line separators are escaped as `\u{202e}`.
+public enum PlainText {
     /// Escapes all characters that are not printable.
-    package static func escaped(_ text: String) -> String {
+    public static func escaped(_ text: String) -> String {
         guard !isPlain(text) else { return text }
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -16,7 +16,7 @@ package enum PlainText {
     }
 
     /// Escapes the same characters by escapes of JSON, which do not change the value. Line feeds between messages stay.
-    static func escapedJSON(_ json: [UInt8]) -> [UInt8] {
+    public static func escapedJSON(_ json: [UInt8]) -> [UInt8] {
         let text = String(decoding: json, as: UTF8.self)
         guard !isPlain(text) else { return json }
         var escaped = ""
@@ -31,6 +31,11 @@ package enum PlainText {
             }
         }
         return Array(escaped.utf8)
+    }
+
+    /// Whether all characters are printable.
+    public static func isPrintable(_ text: String) -> Bool {
+        isPlain(text) || text.unicodeScalars.allSatisfy(isPrintable)
     }
 
     /// Whether the text is printable ASCII.

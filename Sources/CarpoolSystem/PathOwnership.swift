@@ -1,0 +1,49 @@
+internal import Glibc
+
+/// Whether other users can change what a path leads to: then it is used for nothing of this process.
+public enum PathOwnership {
+    /// The first part of an absolute path that belongs to another user than this process's and root, or in which all
+    /// users may replace names; `nil` if there is none. The part that does not exist is of no account. May block.
+    ///
+    /// Symbolic links are followed part by part: both the link and what it leads to are checked.
+    public static func foreignPart(of path: String) -> String? {
+        foreignPart(of: path, uid: geteuid())
+    }
+
+    /// The most links that are followed (path_resolution(7)).
+    private static let mostLinks = 40
+
+    static func foreignPart(of path: String, uid: UInt32) -> String? {
+        var root = stat()
+        guard path.hasPrefix("/"), stat("/", &root) == 0 else { return path }
+        // In a user namespace the owner of "/" is root too, under another number.
+        let owners: Set<UInt32> = [uid, 0, root.st_uid]
+        var rest = ArraySlice(path.split(separator: "/").map(String.init))
+        var (place, links) = ("", 0)
+        while let part = rest.popFirst() {
+            if part == "." { continue }
+            if part == ".." {
+                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+                continue
+            }
+            let next = "\(place)/\(part)"
+            var status = stat()
+            guard lstat(next, &status) == 0 else {
+                Shortage.noteIfShort(errno)
+                return errno == ENOENT ? nil : next
+            }
+            guard owners.contains(status.st_uid) else { return next }
+            guard status.st_mode & S_IFMT == S_IFLNK else {
+                let isShared = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & (S_IWOTH | S_ISVTX) == S_IWOTH
+                if isShared { return next }
+                place = next
+                continue
+            }
+            links += 1
+            guard links <= mostLinks, let target = SymbolicLink.target(of: next) else { return next }
+            if target.hasPrefix("/") { place = "" }
+            rest = ArraySlice(target.split(separator: "/").map(String.init) + rest)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,112 @@
+"""A failed system call is answered in time, a shortage is never blamed on a client, and both heal.
+
+strace makes system calls of the running daemon fail. `shortages.toml` has the pairs of calls and errors; a seeded
+sample of them runs by default, all of them with CARPOOL_SHORTAGES=all (three and a half minutes).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.process import begin
+from harness.users import as_root
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
+from harness.workload import LARGE_BYTES, Workload
+from origins.authority import Authority
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+pytestmark = [as_root, pytest.mark.own_daemon]
+
+TABLE = tomllib.loads((Path(__file__).parent / "shortages.toml").read_text())
+SAMPLE = os.environ.get("CARPOOL_SHORTAGES", "8")
+"""How many cases of the table run, or `all`."""
+HEALING_SECONDS = 10 * SLOWNESS
+UNAVAILABLE = "resource_unavailable"
+SHORT = {"EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"}
+BLAMES = [
+    "file.other_view", "file.not_owner", "file.cannot_open", "forbidden", "invalid_params", "internal", "body.gone",
+    "cannot_find_host", "cannot_connect_to_host", "not_connected_to_internet", "server_certificate",
+    "secure_connection", "cannot_write_to_file", "downloaded_file_move_failed", "input_file_read_failed", "unknown",
+]  # fmt: skip
+"""Names that say something about a client, a file or an origin."""
+
+
+@dataclass(frozen=True)
+class Case:
+    call: str
+    error: str
+    when: str
+
+    def __str__(self) -> str:
+        return f"{self.call}-{self.error}-{self.when}"
+
+
+def cases() -> list[Case]:
+    every = [
+        Case(call, error, when)
+        for group in ("scarce", "other")
+        for call, errors in TABLE[group].items()
+        for error in errors
+        for when in ("1", "2", "3..9")
+    ]
+    if SAMPLE == "all":
+        return every
+    if SAMPLE.isdecimal():
+        return random.Random(17).sample(every, int(SAMPLE))
+    return [case for case in every if str(case).startswith(tuple(SAMPLE.split(",")))]
+
+
+@contextlib.contextmanager
+def failing(daemon: Daemon, case: Case) -> Iterator[None]:
+    """Let the calls of the daemon's threads fail while the body runs."""
+    strace = begin(
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-p", str(daemon.pid), "-e", f"trace={case.call}",
+         "-e", f"inject={case.call}:error={case.error}:when={case.when}"],
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    status = Path(f"/proc/{daemon.pid}/status")
+    try:
+        eventually(lambda: "TracerPid:\t0\n" not in status.read_text())
+        yield
+    finally:
+        strace.send_signal(signal.SIGINT)
+        assert strace.stderr is not None
+        strace.stderr.close()
+        strace.wait(PATIENCE_SECONDS)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is missing")
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_a_failed_system_call_is_answered_in_time_and_heals(
+    start: StartDaemon, origin: ScriptedOrigin, nginx: Nginx, authority: Authority, tmp_path: Path, case: Case
+) -> None:
+    daemon = start(config={"cache": "no_store"})
+    workload = Workload(daemon, origin, nginx, authority, tmp_path)
+    with failing(daemon, case):
+        began = time.monotonic()
+        outcomes = workload.run()
+        took = time.monotonic() - began
+    assert daemon.process.poll() is None, f"the daemon has ended: {outcomes}\n{daemon.log.read_text()}"
+    print(case, outcomes, round(took, 1))
+    if case.error in SHORT and f"{case.call}-{case.error}" not in TABLE["known"]:
+        blamed = {name: outcome for name, outcome in outcomes.items() if any(blame in outcome for blame in BLAMES)}
+        assert not blamed
+        if any(UNAVAILABLE in outcome for outcome in outcomes.values()):
+            assert daemon.log.read_text().count("short of a resource") == 1
+    for path in tmp_path.glob("got-*"):
+        assert path.stat().st_size == LARGE_BYTES, "a part of a file passes for the whole"
+    eventually(workload.is_served, HEALING_SECONDS)
