@@ -257,3 +257,13 @@ def test_a_terminal_gets_it(variables: dict[str, str], origin: ScriptedOrigin, s
     assert received == LARGE.hex().encode()
     os.close(emulator)
     os.close(terminal)
+
+
+def test_a_field_that_is_not_utf_8_is_shown_as_iso_8859_1(run: Run, origin: ScriptedOrigin) -> None:
+    head = b"X-A: caf\xe9\r\nX-B: caf\xc3\xa9\r\n"
+    url = origin.on(
+        "/a", lambda exchange: exchange.send(b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: 2\r\n\r\nok")
+    )
+    done = run("get", "-v", "-w", " %header{x-a} %header{x-b}", url)
+    assert done.stdout.decode() == "ok café café"
+    assert "X-A: café" in done.stderr.decode()

@@ -35,7 +35,7 @@ struct Report {
         fields?.forEachElement { field in
             let name = field[index: 0]?.string ?? "?"
             let isSecret = secrets.contains { name.lowercased() == "\($0)" }
-            let value = isSecret ? "(hidden)" : field[index: 1]?.string ?? "(binary)"
+            let value = isSecret ? "(hidden)" : field[index: 1]?.fieldText ?? ""
             Terminal.printError("\(mark) \(name): \(value)")
         }
     }

@@ -62,7 +62,7 @@ struct ResponseOutput {
         var type = ""
         object["response"]?["headers"]?.forEachElement { field in
             guard type.isEmpty, field[index: 0]?.string?.lowercased() == "content-type" else { return }
-            type = field[index: 1]?.string ?? ""
+            type = field[index: 1]?.fieldText ?? ""
         }
         return type
     }

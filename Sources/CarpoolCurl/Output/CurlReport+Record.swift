@@ -1,4 +1,5 @@
 package import CarpoolJSON
+internal import CarpoolCaller
 
 extension CurlReport {
     /// Takes the member `response` of a record.
@@ -9,7 +10,7 @@ extension CurlReport {
         effectiveURL = response["url"]?.string ?? effectiveURL
         scheme = String(effectiveURL.prefix { $0 != ":" })
         response["headers"]?.forEachElement { field in
-            guard let name = field[index: 0]?.string, let value = field[index: 1]?.string else { return }
+            guard let name = field[index: 0]?.string, let value = field[index: 1]?.fieldText else { return }
             headers.append((name, value))
             if contentType == nil, name.lowercased() == "content-type" { contentType = value }
         }

@@ -1,3 +1,4 @@
+internal import CarpoolSystem
 internal import Glibc
 
 /// The head of a response: status, version and the fields as received.
@@ -149,11 +150,11 @@ public struct FieldBlock: Sendable {
         }
     }
 
-    /// The values of all fields of that name, in order; bytes that are not UTF-8 are replaced.
+    /// The values of all fields of that name, in order; as ISO-8859-1 if they are not UTF-8.
     public func all(_ name: StaticString) -> [String] {
         bytes.withUnsafeBytes { all in
             entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
-                .map { String(decoding: all[$0.value], as: UTF8.self) }
+                .map { FieldText.text(of: all[$0.value]) }
         }
     }
 
@@ -177,11 +178,11 @@ public struct FieldBlock: Sendable {
         }
     }
 
-    /// The value of the first field of that name, whatever its case; bytes that are not UTF-8 are replaced.
+    /// The value of the first field of that name, whatever its case; as ISO-8859-1 if it is not UTF-8.
     public func first(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in
             for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
-                return String(decoding: all[entry.value], as: UTF8.self)
+                return FieldText.text(of: all[entry.value])
             }
             return nil
         }

@@ -1,0 +1,14 @@
+import CarpoolSystem
+import Testing
+
+struct FieldTextTests {
+    @Test(
+        "UTF-8 is read as such, and anything else as ISO-8859-1",
+        arguments: [
+            (Array("café".utf8), "café"), ([0x63, 0x61, 0x66, 0xE9], "café"), ([0xC3], "Ã"),
+            ([0xFF, 0x80, 0x41], "ÿ\u{80}A"), ([], ""),
+        ] as [([UInt8], String)])
+    func text(_ bytes: [UInt8], _ text: String) {
+        #expect(FieldText.text(of: bytes) == text)
+    }
+}
