@@ -55,8 +55,8 @@ extension JSONSchema {
                 "warning", .string,
 
                 """
-                A likely mistake: a retry policy without validation, a body whose coding is not known, or a credential for which the server \
-                offers no scheme.
+                A likely mistake: a retry policy without validation, a body whose coding is not known or whose checksum is missing, or a \
+                credential for which the server offers no scheme.
                 """),
             .optional("timeline", timeline, "The times of the steps; in whole records only."),
         ]))
