@@ -6,11 +6,13 @@ import hashlib
 import time
 from email.utils import formatdate
 from pathlib import Path
+from functools import partial as bound
 
 import pytest
 from harness.downloads import HALF, LOST, SIZE, broken, download, is_whole, names, opened
 from harness.story import METRICS, STARTING, Story, ending
 from harness.wire import Wire
+from harness.waiting import eventually
 from origins.ranges import SECONDS_OF_A_DAY, Resource
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -108,6 +110,33 @@ def test_a_retry_goes_on_by_itself(wire: Wire, url: str, resource: Resource, fol
 
 
 # The token (DL-17)
+def has_received(wire: Wire, request: str) -> bool:
+    return bool(wire.call("request.get", request=request)["received_bytes"])
+
+
+def test_the_token_of_a_cancellation_counts_what_is_in_the_file(
+    wire: Wire, origin: ScriptedOrigin, resource: Resource, folder: Path
+) -> None:
+    """Bytes are on their way to the file when the call comes."""
+
+    def flow(exchange: Exchange) -> None:
+        exchange.reply(headers=[("ETag", '"v1"')], length=1 << 30)
+        while True:
+            exchange.send(bytes(20_000))
+
+    url = origin.on("/flow", flow)
+    for number in range(5):
+        request = wire.call("request.submit", url=url, kind="download", destination=str(folder / f"{number}"))
+        name: str = request["request"]
+        eventually(bound(has_received, wire, name))
+        answer = wire.call("request.cancel", request=name, resume_data=True)
+        assert answer["changed"]
+        assert answer["state"] == "cancelled"
+        content = opened(answer["resume_data"])
+        assert content == opened(wire.call("request.wait", request=name)["resume_data"])
+        assert content["bytes"] == Path(content["partial"]).stat().st_size
+
+
 
 
 def test_dl_17_a_token_tells_what_it_holds(wire: Wire, url: str, resource: Resource, folder: Path) -> None:
