@@ -39,7 +39,10 @@ extension JSONSchema {
             .optional("resume_data", .string, "The token from which another download continues this one."),
             .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
             .optional(
-                "restarted", .choice("resource_changed", "range_ignored", "range_mismatch", "partial_file_lost"),
+                "restarted",
+                .choice(
+                    "resource_changed", "range_ignored", "range_mismatch", "validator_missing", "partial_file_lost",
+                    "partial_file_changed"),
                 "Why a download was not resumed, and began again."),
             .optional(
                 "cookies",
