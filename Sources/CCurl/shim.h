@@ -160,7 +160,8 @@ static inline void CCurl_codec_close(struct CCurl_codec *codec) {
     codec->state = NULL;
 }
 
-// Decodes what it can; the counts are set to what was read and written. Returns -1 for input that is not in the format, 1 at its end, else 0.
+// Decodes what it can; the counts are set to what was read and written. Returns -1 for input that is not in the format, 1 at its end, 2 at the
+// end of a frame of zstd, else 0.
 static inline int CCurl_codec_run(
     struct CCurl_codec *codec, const void *input, size_t *input_count, void *output, size_t *output_count) {
     if (codec->is_zstd) {
@@ -174,7 +175,7 @@ static inline int CCurl_codec_run(
         *input_count = in.position;
         *output_count = out.position;
         // The end of a frame is not the end of the body: another may follow.
-        return failed && failed(result) ? -1 : 0;
+        return failed && failed(result) ? -1 : result == 0 ? 2 : 0;
     }
     int (*run)(void *, size_t *, const void **, size_t *, void **, size_t *) =
         (int (*)(void *, size_t *, const void **, size_t *, void **, size_t *))CCurl_function(

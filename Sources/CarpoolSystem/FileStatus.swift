@@ -26,6 +26,8 @@ public struct FileStatus: Sendable {
     public let kind: Kind
     /// Its size in bytes.
     public let size: Int64
+    /// When its bytes were last changed, in nanoseconds since 1970.
+    public let changed: Int64
     /// The uid of the owner.
     public let owner: UInt32
     /// Its number of links.
@@ -41,6 +43,7 @@ public struct FileStatus: Sendable {
     init(_ status: stat) {
         identity = Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))
         size = Int64(status.st_size)
+        changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
         owner = status.st_uid
         links = Int(status.st_nlink)
         kind =

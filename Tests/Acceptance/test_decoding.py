@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import random
+import threading
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]
 import carpool
 import pytest
 import zstandard
 from harness.daemon import Daemon
+from harness.downloads import names
+from harness.waiting import PATIENCE_SECONDS
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
 TEXT = b"the same words again and again, " * 500
+NOISE = random.Random(5).randbytes(3_000)
 
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -88,6 +94,133 @@ def test_a_broken_coding_has_its_name(client: carpool.Client, origin: ScriptedOr
         client.get(serve(origin, coding, bytes(broken)))
     assert caught.value.name == "session_task_failed.cannot_decode_content_data"
     assert client.get(f"{origin.url}/next").ok
+
+
+# Codings that end early
+
+
+def bare(data: bytes) -> bytes:
+    """A deflate stream without its wrapping."""
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+CUT: dict[str, tuple[str, bytes]] = {
+    "gzip": ("gzip", gzip.compress(NOISE)[:-400]),
+    "the header of gzip": ("gzip", gzip.compress(NOISE)[:5]),
+    "a second member": ("gzip", gzip.compress(TEXT) + gzip.compress(NOISE)[:-400]),
+    "deflate": ("deflate", zlib.compress(NOISE)[:-400]),
+    "bare deflate": ("deflate", bare(NOISE)[:-1]),
+    "br": ("br", brotli.compress(NOISE)[:-1]),
+    "zstd": ("zstd", ENCODERS["zstd"](NOISE)[:-1]),
+    "a second frame": ("zstd", ENCODERS["zstd"](TEXT) + ENCODERS["zstd"](NOISE)[:-1]),
+    "the inner one": ("gzip, br", brotli.compress(gzip.compress(NOISE)[:-400])),
+    "the outer one": ("gzip, br", brotli.compress(gzip.compress(NOISE))[:-1]),
+}
+UNCHECKED = {
+    "gzip": ("gzip", gzip.compress(NOISE)[:-8]),
+    "gzip with a part of its checksum": ("gzip", gzip.compress(NOISE)[:-3]),
+    "a second member": ("gzip", gzip.compress(b"") + gzip.compress(NOISE)[:-8]),
+    "deflate": ("deflate", zlib.compress(NOISE)[:-4]),
+    "the inner one": ("gzip, br", brotli.compress(gzip.compress(NOISE)[:-8])),
+}
+CUT_NAME = "session_task_failed.cannot_decode_content_data"
+
+
+def cacheable(origin: ScriptedOrigin, coding: str, body: bytes, status: int = 200) -> str:
+    headers = [("Content-Encoding", coding), ("Cache-Control", "max-age=600")]
+    return origin.on("/cut", lambda exchange: exchange.reply(status, body, headers))
+
+
+@pytest.mark.parametrize("case", list(CUT))
+def test_a_coding_that_ends_early_is_a_failure_of_each_kind(
+    client: carpool.Client, origin: ScriptedOrigin, folder: Path, case: str
+) -> None:
+    url = cacheable(origin, *CUT[case])
+
+    def streamed() -> None:
+        with client.stream("GET", url) as stream:
+            stream.read()
+
+    kinds: list[Callable[[], object]] = [
+        lambda: client.get(url), lambda: client.get(url), streamed,
+        lambda: client.download(url, folder / "file", decode=True),
+    ]  # fmt: skip
+    for kind in kinds:
+        with pytest.raises(carpool.DecodingError) as caught:
+            kind()
+        assert caught.value.name == CUT_NAME
+        assert CUT[case][0].partition(",")[0] in str(caught.value) or "br" in str(caught.value)
+    assert len(origin.requests) == len(kinds), "nothing is stored"
+    assert names(folder) == []
+    assert client.get(url, decode=False).content == CUT[case][1]
+
+
+@pytest.mark.parametrize("case", list(UNCHECKED))
+def test_only_the_checksum_of_a_coding_is_missing(client: carpool.Client, origin: ScriptedOrigin, case: str) -> None:
+    url = cacheable(origin, *UNCHECKED[case])
+    for _ in range(2):
+        response = client.get(url)
+        assert response.content == NOISE
+        assert "checksum" in response.record["warning"]
+    assert len(origin.requests) == 2, "nothing is stored"
+
+
+def test_requests_that_share_a_response_without_its_checksum(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    gate, (coding, body) = threading.Event(), UNCHECKED["gzip"]
+
+    def held(exchange: Exchange) -> None:
+        gate.wait(PATIENCE_SECONDS)
+        exchange.reply(body=body, headers=[("Content-Encoding", coding), ("Cache-Control", "max-age=600")])
+
+    url = origin.on("/held", held)
+    requests = [client.call("request.submit", url=url)["request"] for _ in range(3)]
+    origin.received(1, "/held")
+    gate.set()
+    for request in requests:
+        record = client.call("request.wait", request=request)
+        assert record["outcome"]["ok"]
+        assert "checksum" in record["warning"]
+
+
+def test_a_part_of_an_encoded_body_is_not_decoded_alone(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = cacheable(origin, "gzip", gzip.compress(NOISE)[:100], 206)
+    with pytest.raises(carpool.DecodingError) as caught:
+        client.get(url, headers={"Range": "bytes=0-99"})
+    assert caught.value.name == CUT_NAME
+    assert "206" in str(caught.value) or "part" in str(caught.value)
+    assert client.get(url, headers={"Range": "bytes=0-99"}, decode=False).content == gzip.compress(NOISE)[:100]
+
+
+@pytest.mark.parametrize("coding", [*ENCODERS, "gzip, br"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_an_empty_body_has_no_coding_that_could_end(
+    client: carpool.Client, origin: ScriptedOrigin, coding: str, method: str
+) -> None:
+    response = client.request(method, serve(origin, coding, b""))
+    assert response.content == b""
+    assert "warning" not in response.record
+
+
+def test_zstd_of_several_frames_is_whole(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    body = ENCODERS["zstd"](TEXT) + ENCODERS["zstd"](b"end")
+    assert client.get(serve(origin, "zstd", body)).content == TEXT + b"end"
+
+
+@pytest.mark.parametrize("count", [4, 5, 1000])
+def test_a_body_of_more_codings_than_the_limit_is_handed_over(
+    client: carpool.Client, origin: ScriptedOrigin, count: int
+) -> None:
+    body = TEXT
+    for _ in range(min(count, 5)):
+        body = gzip.compress(body)
+    response = client.get(serve(origin, ", ".join(["gzip"] * count), body))
+    if count <= 4:
+        assert response.content == TEXT
+        assert "warning" not in response.record
+    else:
+        assert response.content == body
+        assert "more than 4 codings" in response.record["warning"]
 
 
 # F15: unknown codings

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import time
+import zlib
 from email.utils import formatdate
+from functools import partial as bound
 from pathlib import Path
 
 import pytest
-from harness.downloads import HALF, LOST, SIZE, broken, download, is_whole, names, opened
+from harness.downloads import HALF, LOST, SIZE, broken, download, is_whole, names, note, opened
 from harness.story import METRICS, STARTING, Story, ending
+from harness.waiting import eventually
 from harness.wire import Wire
 from origins.ranges import SECONDS_OF_A_DAY, Resource
 from origins.scripted import Exchange, ScriptedOrigin
@@ -107,6 +110,33 @@ def test_a_retry_goes_on_by_itself(wire: Wire, url: str, resource: Resource, fol
     assert len(record["attempts"]) == 3
 
 
+def has_received(wire: Wire, request: str) -> bool:
+    return bool(wire.call("request.get", request=request)["received_bytes"])
+
+
+def test_the_token_of_a_cancellation_counts_what_is_in_the_file(
+    wire: Wire, origin: ScriptedOrigin, resource: Resource, folder: Path
+) -> None:
+    """Bytes are on their way to the file when the call comes."""
+
+    def flow(exchange: Exchange) -> None:
+        exchange.reply(headers=[("ETag", '"v1"')], length=1 << 30)
+        while True:
+            exchange.send(bytes(20_000))
+
+    url = origin.on("/flow", flow)
+    for number in range(5):
+        request = wire.call("request.submit", url=url, kind="download", destination=str(folder / f"{number}"))
+        name: str = request["request"]
+        eventually(bound(has_received, wire, name))
+        answer = wire.call("request.cancel", request=name, resume_data=True)
+        assert answer["changed"]
+        assert answer["state"] == "cancelled"
+        content = opened(answer["resume_data"])
+        assert content == opened(wire.call("request.wait", request=name)["resume_data"])
+        assert content["bytes"] == Path(content["partial"]).stat().st_size
+
+
 # The token (DL-17)
 
 
@@ -118,6 +148,7 @@ def test_dl_17_a_token_tells_what_it_holds(wire: Wire, url: str, resource: Resou
         "url": url,
         "etag": '"v1"',
         "bytes": HALF,
+        "crc32": zlib.crc32(resource.body[:HALF]),
         "total": SIZE,
         "partial": str(partial),
         "destination": str(folder / "a"),
@@ -223,6 +254,7 @@ def test_an_origin_without_ranges_sends_the_whole(wire: Wire, url: str, resource
         ("rubbish", '"v1"', "range_mismatch"),
         (None, '"v1"', "range_mismatch"),
         (f"bytes {HALF}-{SIZE - 1}/{SIZE}", '"v2"', "resource_changed"),
+        (f"bytes {HALF}-{SIZE - 1}/{SIZE}", None, "validator_missing"),
     ],
 )
 def test_a_part_that_does_not_fit_is_not_used(
@@ -232,13 +264,13 @@ def test_a_part_that_does_not_fit_is_not_used(
     resource: Resource,
     folder: Path,
     content_range: str | None,
-    etag: str,
+    etag: str | None,
     reason: str,
 ) -> None:
     def wrong(exchange: Exchange) -> None:
         if not exchange.request.values("Range"):
             return resource(exchange)
-        headers = [("ETag", etag)]
+        headers = [("ETag", etag)] if etag else []
         headers += [("Content-Range", content_range)] if content_range else []
         return exchange.reply(206, b"x" * (SIZE - HALF), headers)
 
@@ -256,6 +288,7 @@ def test_a_file_that_is_whole_is_checked_by_its_last_byte(
     partial = Path(opened(token)["partial"])
     with partial.open("ab") as file:
         file.write(resource.body[-1:])
+    note(partial, '"v1"')
     assert is_whole(download(wire, url, resume_data=token), resource, folder / "a")
     assert origin.requests[-1].values("Range") == [f"bytes={SIZE - 1}-"]
 
@@ -269,6 +302,7 @@ def test_416_is_the_end_or_another_resource(wire: Wire, origin: ScriptedOrigin, 
     partial = Path(opened(token)["partial"])
     with partial.open("ab") as file:
         file.write(resource.body[-1:])
+    note(partial, '"v1"')
     if changed:
         resource.body = resource.body[:1000]
     resource.has_length = True

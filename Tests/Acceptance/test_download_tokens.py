@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import Daemon
-from harness.downloads import HALF, SIZE, broken, download, is_whole, names, opened, sealed
+from harness.downloads import ATTRIBUTE, HALF, SIZE, broken, download, is_whole, names, note, opened, sealed
 from harness.story import Story
 from harness.waiting import eventually
 from harness.wire import Wire
@@ -87,21 +87,123 @@ def test_a_token_is_believed_no_more_than_other_parameters(
     assert is_whole(download(wire, url, str(folder / "a"), resume_data=token), resource, folder / "a")
 
 
-@pytest.mark.parametrize("case", ["gone", "too short", "too long"])
-def test_a_partial_file_that_is_lost_starts_anew(
+def rewrite_unrecorded(partial: Path) -> None:
+    os.removexattr(partial, ATTRIBUTE)
+    partial.write_bytes(bytes(HALF))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "shortened": lambda partial: os.truncate(partial, HALF - 1),
+    "lengthened": lambda partial: os.truncate(partial, HALF + 1),
+    "longer than the whole": lambda partial: os.truncate(partial, SIZE + 1),
+    "rewritten": lambda partial: partial.write_bytes(bytes(HALF)),
+    "rewritten in one byte": lambda partial: partial.write_bytes(partial.read_bytes()[:-1] + b"\0"),
+    "a record of fewer bytes": lambda partial: note(partial, '"v1"', HALF - 1),
+    "a record of another version": lambda partial: note(partial, '"v2"'),
+    "rewritten, and without a record": rewrite_unrecorded,
+}
+
+
+@pytest.mark.parametrize("case", list(DAMAGES))
+def test_a_partial_file_that_is_lost_or_changed_starts_anew(
     wire: Wire, url: str, resource: Resource, folder: Path, case: str
+) -> None:
+    resource.body = resource.body[:-1] + b"\1"
+    token = broken(wire, url, resource, folder / "a")
+    (partial,) = folder.iterdir()
+    DAMAGES[case](partial)
+    record = download(wire, url, resume_data=token)
+    if case == "a record of fewer bytes":
+        assert record["resumed_at_bytes"] == HALF - 1
+        assert "restarted" not in record
+    else:
+        assert record["restarted"] == ("partial_file_lost" if case in {"gone", "shortened"} else "partial_file_changed")
+        assert "resumed_at_bytes" not in record
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_an_old_token_does_not_append_to_another_version(
+    wire: Wire, url: str, resource: Resource, folder: Path
+) -> None:
+    """Two mirrors with two versions: the second version has begun again in the same partial file."""
+    old = broken(wire, url, resource, folder / "a")
+    first, second = resource.body, resource.body[::-1]
+    resource.body, resource.etag, resource.breaks = second, '"v2"', [HALF + 10_000]
+    new = download(wire, url, resume_data=old)
+    assert new["restarted"] == "resource_changed"
+    resource.body, resource.etag = first, '"v1"'
+    record = download(wire, url, resume_data=old)
+    assert record["restarted"] == "partial_file_changed"
+    assert is_whole(record, resource, folder / "a")
+    # The other version is gone with its token.
+    resource.body, resource.etag = second, '"v2"'
+    record = download(wire, url, {"path": str(folder / "a"), "remove_previous": True}, resume_data=new["resume_data"])
+    assert record["restarted"] == "partial_file_lost"
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_an_old_token_of_a_download_that_is_complete_and_kept(
+    wire: Wire, url: str, resource: Resource, folder: Path
+) -> None:
+    token = broken(wire, url, resource, folder / "a")
+    kept = wire.call("request.submit", url=url, kind="download", resume_data=token)["request"]
+    assert is_whole(wire.call("request.wait", request=kept), resource, folder / "a")
+    destination = {"path": str(folder / "a"), "remove_previous": True}
+    record = download(wire, url, destination, resume_data=token)
+    assert record["restarted"] == "partial_file_lost"
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_a_mirror_without_a_validator_leaves_no_record_of_the_version_before(
+    wire: Wire, url: str, resource: Resource, folder: Path
+) -> None:
+    old = broken(wire, url, resource, folder / "a")
+    (partial,) = folder.iterdir()
+    assert os.getxattr(partial, ATTRIBUTE).split()[1] == str(HALF).encode()
+    resource.etag = None
+    resource.holds_at = HALF + 1
+    request = wire.call("request.submit", url=url, kind="download", resume_data=old)["request"]
+    eventually(lambda: wire.call("request.get", request=request).get("received_bytes") == HALF + 1)
+    assert os.listxattr(partial) == []
+    resource.gate.set()
+    assert is_whole(wire.call("request.wait", request=request), resource, folder / "a")
+
+
+def test_without_extended_attributes_the_token_knows_the_bytes(
+    wire: Wire, url: str, resource: Resource, folder: Path
 ) -> None:
     token = broken(wire, url, resource, folder / "a")
     (partial,) = folder.iterdir()
-    match case:
-        case "gone":
-            partial.unlink()
-        case "too short":
-            os.truncate(partial, HALF - 1)
-        case "too long":
-            os.truncate(partial, SIZE + 1)
+    os.removexattr(partial, ATTRIBUTE)
+    with partial.open("ab") as file:
+        file.write(b"what nobody knows")
     record = download(wire, url, resume_data=token)
-    assert record["restarted"] == "partial_file_lost"
+    assert record["resumed_at_bytes"] == HALF
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_a_token_of_an_earlier_version_needs_the_record(wire: Wire, url: str, resource: Resource, folder: Path) -> None:
+    content = opened(broken(wire, url, resource, folder / "a"))
+    del content["crc32"]
+    (partial,) = folder.iterdir()
+    os.removexattr(partial, ATTRIBUTE)
+    record = download(wire, url, resume_data=sealed(content))
+    assert record["restarted"] == "partial_file_changed"
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_what_a_killed_daemon_has_not_recorded_is_requested_again(
+    wire: Wire, url: str, resource: Resource, folder: Path
+) -> None:
+    token = broken(wire, url, resource, folder / "a")
+    (partial,) = folder.iterdir()
+    note(partial, '"v1"')
+    with partial.open("ab") as file:
+        file.write(b"not recorded")
+    record = download(wire, url, resume_data=token)
+    assert record["resumed_at_bytes"] == HALF
+    assert "restarted" not in record
     assert is_whole(record, resource, folder / "a")
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import carpool
 import pytest
 from harness.wire import RemoteError, Wire
+from origins.authority import Authority
+from origins.nginx import Nginx
 from origins.scripted import Exchange, GoneError, ScriptedOrigin
 
 ADDRESS = "origin.example:443"
@@ -52,6 +55,20 @@ def next_head(exchange: Exchange) -> bytes:
             raise GoneError
         head += piece
     return head
+
+
+@pytest.mark.parametrize("size", [5, 300_000])
+@pytest.mark.parametrize("version", ["1.1", "2"])
+def test_an_expectation_that_nginx_refuses(
+    client: carpool.Client, nginx: Nginx, authority: Authority, version: Literal["1.1", "2"], size: int
+) -> None:
+    target = f"/expects?{version}-{size}"
+    response = client.put(
+        nginx.https + target, data=b"z" * size, expect_continue=True, http_version=version, verify=authority.ca_file
+    )
+    assert response.text == str(size)
+    log = nginx.log(2, lambda line: line.target == target)
+    assert [line.status for line in log] == [417, 200]
 
 
 @pytest.mark.parametrize("size", [5, 300_000])

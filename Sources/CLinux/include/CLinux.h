@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>    // not part of the Glibc module
 #include <sys/signalfd.h>   // not part of the Glibc module
 #include <sys/types.h>
+#include <sys/xattr.h>      // not part of the Glibc module
 
 // accept4 needs _GNU_SOURCE, which clashes with the Glibc module when a header defines it. Returns a non-blocking,
 // close-on-exec descriptor, or -1 with errno. Urgent bytes (MSG_OOB) are read in line (SO_OOBINLINE): otherwise the

@@ -83,6 +83,7 @@ package enum CommandHint {
         ("set remove_previous to replace the existing file", "remove the existing file, or name another one"),
         ("or end unused ones; `limit_name` is the limit", "or end unused ones"),
         ("or give the name to client.hello on one that stays", "or give the name on one that stays"),
+        ("set decode to false", "use -H 'Accept-Encoding: gzip'"),
         ("release bodies with body.release", "release bodies with carpool call body.release"),
     ]
 

@@ -126,7 +126,10 @@ struct ErrorMapping {
         case CURLE_WEIRD_SERVER_REPLY: (.cannotParseResponse, false)
         case CURLE_OUT_OF_MEMORY where isHeadTooLarge: (.dataLengthExceedsMaximum, false)
         case CURLE_TOO_LARGE: (.dataLengthExceedsMaximum, false)
-        case CURLE_BAD_CONTENT_ENCODING: (.cannotDecodeContentData, false)
+        // Contents are decoded elsewhere: what libcurl cannot decode is a transfer coding, and so framing.
+        case CURLE_BAD_CONTENT_ENCODING: (.cannotParseResponse, false)
+        // A trailer field without a colon.
+        case CURLE_BAD_FUNCTION_ARGUMENT where hasHead: (.cannotParseResponse, false)
         case CURLE_FILESIZE_EXCEEDED: (.dataLengthExceedsMaximum, false)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: (.secureConnectionFailed, true)
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: (.secureConnectionFailed, false)

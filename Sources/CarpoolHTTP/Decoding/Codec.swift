@@ -9,16 +9,30 @@ final class Codec {
         var written = 0
     }
 
+    /// How far a stream has come when no input follows.
+    enum End {
+        /// It has ended, or never begun.
+        case whole
+        /// All of its data is there, but not the checksum behind it.
+        case unchecked
+        /// Data is missing.
+        case cut
+    }
+
     private enum Format {
         case zlib(UnsafeMutablePointer<z_stream>)
         case other(CCurl_codec)
     }
 
-    private let coding: ContentCoding
+    let coding: ContentCoding
     /// Created with the first byte, which distinguishes a zlib stream from a bare one.
     private var format: Format?
     /// Whether the stream has ended: bytes after it are ignored.
     private var isOver = false
+    /// Whether a frame of zstd has ended, and no other has begun.
+    private var isAtFrameEnd = false
+    /// Whether the last block of a deflate stream was decoded: only its checksum can follow.
+    private var hasAllData = false
 
     init(_ coding: ContentCoding) { self.coding = coding }
 
@@ -36,6 +50,12 @@ final class Codec {
     static let hasBrotli = CCurl_function("BrotliDecoderDecompressStream") != nil
     /// Whether the library for zstd is in the process.
     static let hasZstandard = CCurl_function("ZSTD_decompressStream") != nil
+
+    /// What the input so far is.
+    var end: End {
+        guard format != nil, !isOver, !isAtFrameEnd else { return .whole }
+        return hasAllData ? .unchecked : .cut
+    }
 
     /// Decodes as much as fits; also without input, since there may be output left.
     func run(_ input: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Step
@@ -55,6 +75,7 @@ final class Codec {
                 &codec, input.baseAddress, &step.read, buffer.baseAddress, &step.written)
             guard result >= 0 else { throw failure }
             isOver = result == 1
+            if step.read > 0 || step.written > 0 { isAtFrameEnd = result == 2 }
             return step
         case nil: return Step()
         }
@@ -85,6 +106,7 @@ final class Codec {
     private func restart() -> Bool {
         guard case .zlib(let stream) = format, inflateReset(stream) == Z_OK else { return false }
         isOver = false
+        hasAllData = false
         return true
     }
 
@@ -96,13 +118,18 @@ final class Codec {
         stream.pointee.avail_in = UInt32(clamping: input.count)
         stream.pointee.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
         stream.pointee.avail_out = UInt32(clamping: buffer.count)
-        let result = CZlib.inflate(stream, Z_NO_FLUSH)
+        // Stops at the end of each block, where `data_type` says whether it was the last.
+        let result = CZlib.inflate(stream, Z_BLOCK)
         // A buffer error only says that nothing could be done this time.
         guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else { throw failure }
         isOver = result == Z_STREAM_END
+        if stream.pointee.data_type & Codec.lastBlockEnd == Codec.lastBlockEnd { hasAllData = true }
         return Step(
             read: input.count - Int(stream.pointee.avail_in), written: buffer.count - Int(stream.pointee.avail_out))
     }
+
+    /// The bits of `data_type` for the end of a block, and for the last block (zlib.h).
+    private static let lastBlockEnd: Int32 = 128 + 64
 
     private var failure: TransportError {
         TransportError(.cannotDecodeContentData, "the body cannot be decoded with the coding in its Content-Encoding")

@@ -1,11 +1,11 @@
 /// The content codings (RFC 9110, section 8.4.1) that can be decoded.
-public enum ContentCoding: Sendable {
+public enum ContentCoding: String, Sendable {
     /// RFC 1952.
     case gzip
     /// The zlib format (RFC 1950); a bare deflate stream (RFC 1951) too, which some servers send.
     case deflate
     /// RFC 7932.
-    case brotli
+    case brotli = "br"
     /// RFC 8878.
     case zstd
 
@@ -20,24 +20,32 @@ public enum ContentCoding: Sendable {
         }
     }
 
-    /// Maximum number of codings: each is another buffer, and another factor of a decompression bomb.
-    static let maximumCount = 4
+    /// Maximum number of codings of a body: each is another buffer, and another factor of a decompression bomb. A body
+    /// with more is passed on undecoded.
+    public static let maximumCount = 4
 
     /// The codings of a body in the order in which they were applied; `nil` if there is none, or an unknown one: then
     /// the body is passed on undecoded.
     static func decodable(in head: ResponseHead) -> [ContentCoding]? {
         let tokens = tokens(in: head)
         guard !tokens.isEmpty, tokens.count <= maximumCount else { return nil }
-        let codings = tokens.compactMap(ContentCoding.init)
+        let codings = tokens.compactMap { ContentCoding($0) }
         return codings.count == tokens.count && codings.allSatisfy(\.isAvailable) ? codings : nil
     }
 
-    /// The value of `Content-Encoding` if a body was not decoded because of an unknown coding; `nil` if it was
-    /// decoded.
-    public static func unknown(in head: ResponseHead) -> String? {
+    /// Why a body was not decoded.
+    public enum Obstacle: Equatable, Sendable {
+        /// One of its codings, which are listed, is unknown.
+        case unknown(String)
+        /// It has more than ``ContentCoding/maximumCount`` codings.
+        case tooMany
+    }
+
+    /// Why a body was not decoded; `nil` if it was, or has no coding.
+    public static func obstacle(in head: ResponseHead) -> Obstacle? {
         let tokens = tokens(in: head)
         guard !tokens.isEmpty, decodable(in: head) == nil else { return nil }
-        return tokens.prefix(maximumCount).joined(separator: ", ") + (tokens.count > maximumCount ? ", ..." : "")
+        return tokens.count > maximumCount ? .tooMany : .unknown(tokens.joined(separator: ", "))
     }
 
     /// The first tokens of all `Content-Encoding` fields in lower case, without `identity`: one more than

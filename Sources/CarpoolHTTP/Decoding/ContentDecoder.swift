@@ -40,6 +40,13 @@ final class ContentDecoder {
     /// Ends the current piece: the next one is decoded from its first byte.
     func finishPiece() { taken = 0 }
 
+    /// How the decoded codings have ended, when no piece follows: the worst of them, with its name.
+    var end: (end: Codec.End, coding: ContentCoding)? {
+        let codecs = stages.map(\.codec)
+        let worst = codecs.first { $0.end == .cut } ?? codecs.first { $0.end == .unchecked }
+        return worst.map { ($0.end, $0.coding) }
+    }
+
     /// Produces output of a stage; reads its input from the stage before, or from the piece. Returns 0 at the end of
     /// the piece.
     private func pull(

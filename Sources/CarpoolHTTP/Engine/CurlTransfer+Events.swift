@@ -30,9 +30,12 @@ extension CurlTransfer {
         case .head(let head):
             // Which length is right is unknown, and on a shared connection the wrong one passes the following bytes
             // to another request (RFC 9112, section 6.3).
-            guard !head.fields.hasConflict("content-length") else {
+            if let fault = head.fields.lengthFault {
                 failure = TransportError(
-                    .cannotParseResponse, "the response has Content-Length fields with different values")
+                    .cannotParseResponse,
+                    fault == .conflict
+                        ? "the response has Content-Length fields with different values"
+                        : "the response has a Content-Length that is not a number, or one that is too large")
                 return CurlTransfer.refusal
             }
             receive(head)

@@ -28,7 +28,17 @@ extension CurlTransfer {
                 .networkConnectionLost, "the connection ended within the response's head",
                 isRetryable: request.method.isIdempotent)
         }
-        return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : nil
+        return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : cutCodingError
+    }
+
+    /// The error of a response that is complete, but whose content coding is not.
+    private var cutCodingError: TransportError? {
+        guard let (end, coding) = decoder?.end, end == .cut else { return nil }
+        let message =
+            headReader.status == 206
+            ? "the response is a part of a body with the content coding \(coding.rawValue), which cannot be decoded alone"
+            : "the body ended before its content coding \(coding.rawValue) did: the end of the data is missing"
+        return TransportError(.cannotDecodeContentData, message)
     }
 
     /// The verification of the origin's certificate, if it has failed.

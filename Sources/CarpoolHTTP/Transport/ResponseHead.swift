@@ -137,17 +137,47 @@ public struct FieldBlock: Sendable {
         return (kept, isWhole)
     }
 
-    /// Whether several fields of that name say different things.
-    func hasConflict(_ name: StaticString) -> Bool {
+    /// Why the fields `Content-Length` are no length.
+    enum LengthFault {
+        /// They have different values.
+        case conflict
+        /// One is not a number, or one of more than 63 bits.
+        case notANumber
+    }
+
+    /// Why the fields `Content-Length` are no length; `nil` if they are, or there is none. A list of the same number is
+    /// that number (RFC 9110, section 8.6).
+    var lengthFault: LengthFault? {
         bytes.withUnsafeBytes { all in
-            var known: UnsafeRawBufferPointer?
-            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
-                let value = UnsafeRawBufferPointer(rebasing: all[entry.value])
-                if let known, !known.elementsEqual(value) { return true }
-                known = value
+            var known: Int64?
+            for entry in entries
+            where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), "content-length") {
+                var rest = all[entry.value]
+                repeat {
+                    guard let length = FieldBlock.length(&rest) else { return .notANumber }
+                    if let known, known != length { return .conflict }
+                    known = length
+                } while !rest.isEmpty
             }
-            return false
+            return nil
         }
+    }
+
+    /// Takes the first number of a list, and the comma behind it; `nil` if there is none.
+    private static func length(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
+        var length: Int64?
+        rest = rest.drop(while: isBlank)
+        while let byte = rest.first, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+            let (tens, isTooLong) = (length ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = tens.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            guard !isTooLong, !isTooLarge else { return nil }
+            length = sum
+            rest.removeFirst()
+        }
+        rest = rest.drop(while: isBlank)
+        guard let comma = rest.first else { return length }
+        rest.removeFirst()
+        return comma == UInt8(ascii: ",") && !rest.isEmpty ? length : nil
     }
 
     /// The values of all fields of that name, in order; as ISO-8859-1 if they are not UTF-8.

@@ -76,7 +76,8 @@ extension RequestMethods {
         params: [
             .request,
             .optional(
-                "resume_data", .boolean, "Whether a cancelled download keeps its file, so that it can be resumed.",
+                "resume_data", .boolean,
+                "Whether a cancelled download keeps its file to be resumed; the answer comes when the file is closed.",
                 default: "false"),
             .optional(
                 "error", .object([.required("message", .string(maxBytes: 4_096), "The error message, for users.")]),

@@ -39,7 +39,10 @@ extension JSONSchema {
             .optional("resume_data", .string, "The token from which another download continues this one."),
             .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
             .optional(
-                "restarted", .choice("resource_changed", "range_ignored", "range_mismatch", "partial_file_lost"),
+                "restarted",
+                .choice(
+                    "resource_changed", "range_ignored", "range_mismatch", "validator_missing", "partial_file_lost",
+                    "partial_file_changed"),
                 "Why a download was not resumed, and began again."),
             .optional(
                 "cookies",
@@ -55,8 +58,8 @@ extension JSONSchema {
                 "warning", .string,
 
                 """
-                A likely mistake: a retry policy without validation, a body whose coding is not known, or a credential for which the server \
-                offers no scheme.
+                A likely mistake: a retry policy without validation, a body whose coding is not known or whose checksum is missing, or a \
+                credential for which the server offers no scheme.
                 """),
             .optional("timeline", timeline, "The times of the steps; in whole records only."),
         ]))

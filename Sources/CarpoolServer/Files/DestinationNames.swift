@@ -11,13 +11,13 @@ struct DestinationNames: Sendable {
     }
 
     private var place: Place?
-    /// Where the resume token says that its partial file lies.
-    let partial: String?
+    /// What the resume token says of its partial file.
+    let partial: PartialClaim?
 
     /// Collects the paths from the checked parameters of a download; `nil` if there are none. Invalid paths are refused
     /// later, without using the file system.
     init?(_ params: Params) {
-        let token = params[.resumeData].flatMap { ResumePoint.paths(token: $0) }
+        let token = params[.resumeData].flatMap { ResumePoint.places(token: $0) }
         partial = token?.partial
         if let json = params[.destination] {
             if let path = json.string ?? json["path"]?.string, AbsolutePath.isOne(path) {

@@ -152,13 +152,18 @@ extension RequestHandlers {
         let cause = call.params["error"].map { SessionError.clientRefused($0["message"]?.string ?? "") }
         let changed =
             cause.map { request.cancel(because: $0) } ?? request.cancel(producingResumeData: wantsResumeData)
-        return .result { writer in
+        let state = request.state.rawValue
+        let write: (inout JSONWriter) -> Void = { writer in
             writer.beginObject()
             writer.member("changed", changed)
-            writer.member("state", request.state.rawValue)
+            writer.member("state", state)
             if wantsResumeData { writer.member("resume_data", request.resumeData) }
             writer.endObject()
         }
+        // The token counts what is in the file when the last byte is written, as that of the record does.
+        guard wantsResumeData, !request.isFinished, call.id != nil else { return .result(write) }
+        call.onCancel = requests.wait(for: entry) { call.answer(write) }
+        return .pending
     }
 
     private func change(_ request: Request, _ changed: Bool) -> Answer {

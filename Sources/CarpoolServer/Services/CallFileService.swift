@@ -66,7 +66,7 @@ final class CallFileService {
             found.destination = names.destination?.look()
             return found
         }
-        begin(whenClosed: names.destination?.partial) { [self] in
+        begin(whenClosed: names.destination?.partial?.path) { [self] in
             run(job, access, for: call, descriptorCount: count, carryOut)
         }
         return .pending

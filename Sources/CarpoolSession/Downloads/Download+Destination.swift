@@ -69,6 +69,7 @@ extension Download {
             }
             notifyProgress(of: request, file.count)
         }
+        file.hold(validator?.text)
         if isHashed, file.count > 0 { file.catchUpHash() }
     }
 

@@ -26,7 +26,7 @@ public final class Download {
     let parameters: DownloadParameters
     var sink = Sink.none
     var partial: PartialFile?
-    private var validator: EntityValidator?
+    var validator: EntityValidator?
     /// The destination path, once it is known.
     var target: String?
     var options: DownloadOptions
@@ -54,7 +54,7 @@ public final class Download {
         if case .file(let path) = parameters.destination { target = path }
         guard let point = parameters.resumePoint else { return }
         guard let file = point.partial else {
-            restartReason = .partialFileLost
+            restartReason = point.restartReason
             return
         }
         partial = file
@@ -71,7 +71,8 @@ public final class Download {
         guard let partial, partial.isResumable, let validator, !isMoved else { return nil }
         return ResumeToken(
             url: Redaction.withoutUserInformation(request.parameters.url), validator: validator,
-            bytes: partial.count, total: total, partial: partial.currentPath, destination: target
+            bytes: partial.count, checksum: partial.checksum, total: total, partial: partial.currentPath,
+            destination: target
         ).text
     }
 }

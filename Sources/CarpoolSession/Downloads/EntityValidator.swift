@@ -34,7 +34,16 @@ enum EntityValidator: Equatable, Sendable {
         }
     }
 
-    /// Whether a response is of another version. A response without a validator is assumed to be of the same version.
+    /// Whether a response says that it is of this version. An origin that compares the validator of `If-Range` has one
+    /// to send; one that sends none may have ignored the field.
+    func isConfirmed(by head: ResponseHead) -> Bool {
+        switch self {
+        case .entityTag(let tag): head.fields.first("etag") == tag
+        case .lastModified(let date): head.fields.first("last-modified") == date
+        }
+    }
+
+    /// Whether a response says that it is of another version.
     func isContradicted(by head: ResponseHead) -> Bool {
         switch self {
         case .entityTag(let tag): head.fields.first("etag").map { $0 != tag } ?? false

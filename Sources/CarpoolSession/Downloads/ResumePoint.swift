@@ -8,6 +8,8 @@ public struct ResumePoint {
     public let destination: String?
     /// The partial file; `nil` if it is gone, so that the download restarts.
     let partial: PartialFile?
+    /// Why the download restarts; `nil` if it does not.
+    let restartReason: DownloadRestartReason?
     let validator: EntityValidator
     let total: Int64?
 
@@ -31,20 +33,33 @@ public struct ResumePoint {
         validator = token.validator
         total = token.total
         do throws(SystemError) {
-            let file = PartialFile(try found.take(), index: index, store, share)
-            // Bytes that were written after the token was made are valid; with fewer bytes it is another file.
-            let isPlausible = file.count >= token.bytes && file.count <= token.total ?? .max
-            partial = isPlausible ? file : nil
-            if !isPlausible { file.remove() }
+            let file = PartialFile(try found.take(), validator: token.validator.text, index: index, store, share)
+            restartReason = ResumePoint.restartReason(found.fit, file, token)
+            partial = restartReason == nil ? file : nil
+            if restartReason != nil { file.remove() }
         } catch {
             guard error.code == ENOENT else { throw .cannotOpen(path: token.partial, error) }
-            partial = nil
+            (partial, restartReason) = (nil, .partialFileLost)
         }
     }
 
-    /// The path of the partial file in a token, and that of the destination; `nil` if it is not a valid token.
-    public static func paths(token text: String) -> (partial: String, destination: String?)? {
-        ResumeToken(text).map { ($0.partial, $0.destination) }
+    private static func restartReason(
+        _ fit: PartialFit, _ file: PartialFile, _ token: ResumeToken
+    ) -> DownloadRestartReason? {
+        switch fit {
+        case .lost: .partialFileLost
+        case .changed: .partialFileChanged
+        case .intact: file.count <= token.total ?? .max ? nil : .partialFileChanged
+        }
+    }
+
+    /// What a token says of its partial file, and the path of the destination; `nil` if it is not a valid token.
+    public static func places(token text: String) -> (partial: PartialClaim, destination: String?)? {
+        ResumeToken(text).map { token in
+            let claim = PartialClaim(
+                path: token.partial, validator: token.validator.text, bytes: token.bytes, checksum: token.checksum)
+            return (claim, token.destination)
+        }
     }
 }
 
@@ -56,6 +71,8 @@ struct ResumeToken: Equatable {
     var validator: EntityValidator
     /// How many bytes were written when the token was made; the file may have more by now.
     var bytes: Int64
+    /// The checksum of these bytes, for file systems without extended attributes.
+    var checksum: UInt32?
     /// The size of the whole body, if it is known.
     var total: Int64?
     /// The path of the partial file.
@@ -78,6 +95,7 @@ struct ResumeToken: Equatable {
         case .lastModified(let date): writer.member("last_modified", date)
         }
         writer.member("bytes", bytes)
+        if let checksum { writer.member("crc32", Int64(checksum)) }
         if let total { writer.member("total", total) }
         writer.member("partial", partial)
         if let destination { writer.member("destination", destination) }
@@ -104,7 +122,9 @@ extension ResumeToken {
             return nil
         }
         self.init(
-            url: url, validator: validator, bytes: bytes, total: json["total"]?.integer, partial: partial,
+            url: url, validator: validator, bytes: bytes,
+            checksum: json["crc32"]?.integer.flatMap { UInt32(exactly: $0) }, total: json["total"]?.integer,
+            partial: partial,
             destination: json["destination"]?.string)
     }
 

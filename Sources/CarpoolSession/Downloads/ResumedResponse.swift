@@ -35,7 +35,9 @@ enum ResumedResponse: Equatable {
                 self = .requestWhole(.rangeMismatch)
                 return
             }
-            self = .resume(total: range?.total ?? total)
+            self =
+                validator.isConfirmed(by: head)
+                ? .resume(total: range?.total ?? total) : .requestWhole(.validatorMissing)
         case 416:
             self =
                 if let whole = range?.total, whole == offset, whole > 0 { .requestLastByte(of: whole) } else {
@@ -54,6 +56,10 @@ public enum DownloadRestartReason: String, Sendable {
     case rangeIgnored = "range_ignored"
     /// The origin sent another range than the requested one.
     case rangeMismatch = "range_mismatch"
+    /// The origin sent a range without the validator that says which version it is of.
+    case validatorMissing = "validator_missing"
     /// The partial file is gone, or has fewer bytes than the token states.
     case partialFileLost = "partial_file_lost"
+    /// The partial file holds another version than the token states, or something else has changed it.
+    case partialFileChanged = "partial_file_changed"
 }

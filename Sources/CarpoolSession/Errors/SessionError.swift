@@ -154,6 +154,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .clientCertificateUnsupportedKey: "use an RSA key of at least 2,048 bits, P-256 or Ed25519"
         case .requestBodyStreamExhausted:
             "send the body from a file or by a callback, so that it can be sent more than once"
+        case .cannotDecodeContentData: "set decode to false to get the body as it was sent"
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"
         case .dataLengthExceedsMaximum:
             "the origin must send less: the limits for a head are 300,000 bytes, 256 lines and 100 KiB a line, and cannot be raised"

@@ -4,7 +4,7 @@ internal import CarpoolHTTP
 extension Request {
     /// A warning for the request's owner, about a request that did not fail, or has failed by its status; `nil` for
     /// none.
-    public var warning: String? { undecodedWarning ?? policyWarning ?? credentialWarning }
+    public var warning: String? { undecodedWarning ?? uncheckedWarning ?? policyWarning ?? credentialWarning }
 
     /// The warning that the server offers no scheme for a credential: whether the password was sent, and why it is of
     /// no use.
@@ -52,10 +52,20 @@ extension Request {
     /// The warning that a body which was to be decoded is delivered still encoded.
     private var undecodedWarning: String? {
         guard error == nil, let response, body.count > 0,
-            let coding = ContentCoding.unknown(in: response), urlRequest?.isDecoded == true
+            let obstacle = ContentCoding.obstacle(in: response), urlRequest?.isDecoded == true
         else { return nil }
-        return
-            "the body was not decoded, because its Content-Encoding is unknown: \(SessionError.beginning(of: coding))"
+        let reason =
+            switch obstacle {
+            case .unknown(let codings): "its Content-Encoding is unknown: \(SessionError.beginning(of: codings))"
+            case .tooMany: "it has more than \(ContentCoding.maximumCount) codings in its Content-Encoding"
+            }
+        return "the body was not decoded, because \(reason)"
+    }
+
+    /// The warning that a body has all of its data, but no checksum that proves it.
+    private var uncheckedWarning: String? {
+        guard error == nil, attempts.last?.hops.last?.metrics?.lacksChecksum == true else { return nil }
+        return "the body ended without the checksum of its content coding, so that damage would not be noticed"
     }
 
     /// The warning that the retry policy is never asked, because no validator turns its statuses into

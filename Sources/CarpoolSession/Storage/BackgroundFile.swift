@@ -16,6 +16,8 @@ public final class BackgroundFile: @unchecked Sendable {
     public private(set) var failure: SystemError?
     /// Hashes every byte that is written, if the hash was requested.
     var hash: SHA256Hash?
+    /// Records what the file holds, if it is a partial file.
+    var record: PartialRecordKeeper?
     private var opening: Opening?
 
     init(_ opening: @escaping Opening) { self.opening = opening }
@@ -33,6 +35,7 @@ public final class BackgroundFile: @unchecked Sendable {
     @discardableResult func write(_ bytes: [UInt8]) -> SystemError? {
         guard open() == nil else { return failure }
         guard let fd = descriptor?.raw else { return fail(SystemError(code: EBADF, operation: "write")) }
+        record?.willWrite(to: fd, at: end)
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { pwrite(fd, $0.baseAddress, $0.count, off_t(end)) }
@@ -42,9 +45,11 @@ public final class BackgroundFile: @unchecked Sendable {
             }
             // A hash that lacks earlier bytes reads these from the file later.
             if let hash, hash.count == end { rest.prefix(count).withUnsafeBytes { hash.update($0) } }
+            if let record { rest.prefix(count).withUnsafeBytes { record.add($0) } }
             end &+= Int64(count)
             rest = rest.dropFirst(count)
         }
+        record?.didWrite(to: fd, end: end)
         return nil
     }
 
@@ -61,12 +66,14 @@ public final class BackgroundFile: @unchecked Sendable {
 
     /// Truncates the file to so many bytes.
     func truncate(to count: Int64) {
-        guard open() == nil else { return }
-        guard let fd = descriptor?.raw, ftruncate(fd, off_t(count)) == 0 else {
+        guard open() == nil, let fd = descriptor?.raw, count != end else { return }
+        record?.willTruncate(fd, to: count)
+        guard ftruncate(fd, off_t(count)) == 0 else {
             fail(.last("ftruncate"))
             return
         }
         end = count
+        do throws(SystemError) { try record?.didTruncate(fd, to: count) } catch { fail(error) }
         if let hash, hash.count > count { self.hash = SHA256Hash() }
     }
 

@@ -26,6 +26,7 @@ public final class FileWriter {
         let piece: Piece
         let count: Int
         let end: Int64
+        let checksum: UInt32?
         let error: SystemError?
     }
 
@@ -44,6 +45,8 @@ public final class FileWriter {
     /// Called once when the file cannot be opened or written.
     public var onFailure: (SystemError) -> Void = { _ in }
 
+    /// The checksum of the bytes that are written, if it is a partial file.
+    private(set) var checksum: UInt32?
     private let file: BackgroundFile
     private let queue: any BackgroundQueue
     private let store: FileStore
@@ -149,6 +152,7 @@ public final class FileWriter {
             bytesInFlight = 0
             spare = written.piece.take()
         }
+        checksum = written.checksum
         if written.count > 0 { onWritten(written.count, written.end) }
         if let error = written.error { fail(error) }
         if buffered.count >= FileWriter.pieceBytes || !waitingJobs.isEmpty {
@@ -238,9 +242,11 @@ public final class FileWriter {
         let work: @Sendable () -> (Written, Value) = { [file] in
             let before = file.end
             if !piece.bytes.isEmpty { file.write(piece.bytes) }
-            let end = file.end
+            let (end, checksum) = (file.end, file.record?.checksum)
             let value = job(file)
-            return (Written(piece: piece, count: Int(end - before), end: end, error: file.failure), value)
+            let written = Written(
+                piece: piece, count: Int(end - before), end: end, checksum: checksum, error: file.failure)
+            return (written, value)
         }
         jobs += 1
         do throws(WorkerError) {

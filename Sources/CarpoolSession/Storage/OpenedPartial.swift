@@ -1,10 +1,34 @@
 internal import CarpoolSystem
 internal import Glibc
 
+/// What a resume token says of its partial file.
+public struct PartialClaim: Sendable {
+    /// Where it lies.
+    public let path: String
+    /// The validator of the version that it holds.
+    let validator: String
+    /// How many bytes it has, or had.
+    let bytes: Int64
+    /// The checksum of these bytes, if the token has it.
+    let checksum: UInt32?
+}
+
+/// Whether a partial file is what its token says.
+enum PartialFit {
+    case intact
+    /// It has fewer bytes.
+    case lost
+    /// It holds another version, or something else has changed it.
+    case changed
+}
+
 /// A partial file of an earlier download, opened and locked, and not attached to a request yet.
 struct OpenedPartial: ~Copyable {
     let path: String
-    let count: Int64
+    /// Its size, and after ``fit(_:)`` the number of its known bytes.
+    private(set) var count: Int64
+    /// The checksum of the known bytes.
+    private(set) var checksum: UInt32 = 0
     let folder: Folder
     let identity: FileStatus.Identity
     let descriptor: FileDescriptor
@@ -29,6 +53,33 @@ struct OpenedPartial: ~Copyable {
         self.folder = folder
         identity = status.identity
         descriptor = opened
+    }
+
+    /// Files of at least this size are not read if their size and the time of their last change are as recorded.
+    private static let trustedBytes: Int64 = 67_108_864
+
+    /// Compares the file with its record and its token, and truncates it to the bytes whose checksum is known. May
+    /// block for as long as it takes to read it.
+    mutating func fit(_ claim: PartialClaim) throws(SystemError) -> PartialFit {
+        let status = try FileStatus(of: descriptor.raw)
+        guard status.size >= claim.bytes else { return .lost }
+        var (bytes, known, isTrusted) = (claim.bytes, claim.checksum, false)
+        if let record = PartialRecord(of: descriptor.raw) {
+            guard record.validator == claim.validator, status.size >= record.bytes,
+                record.changed == nil || status.size == record.bytes
+            else { return .changed }
+            (bytes, known) = (record.bytes, record.checksum)
+            isTrusted = record.changed == status.changed && bytes >= OpenedPartial.trustedBytes
+        }
+        guard let known else { return .changed }
+        if !isTrusted {
+            guard try BodyChecksum.of(first: bytes, bytesOf: descriptor.raw) == known else { return .changed }
+        }
+        guard status.size == bytes || ftruncate(descriptor.raw, off_t(bytes)) == 0 else {
+            throw .last("ftruncate", path)
+        }
+        (count, checksum) = (bytes, known)
+        return .intact
     }
 
     /// Removes the partial file at a path, unless a request uses it. Returns whether it is gone. May block.

@@ -9,6 +9,8 @@ public final class PartialFile {
     public private(set) var currentPath: String
     /// How many bytes are written.
     public private(set) var count: Int64 = 0
+    /// The checksum of these bytes; `nil` while it is computed.
+    private(set) var checksum: UInt32? = 0
     /// Whether it is open, and a later request may resume from it.
     private(set) var isResumable = false
     /// Whether it could be opened.
@@ -19,6 +21,8 @@ public final class PartialFile {
     weak var owner: (any BodyOwner)?
     let writer: FileWriter
     private var closeCompletions: [() -> Void] = []
+    /// Whether it has its final name, and is closed.
+    private var isMoved = false
     private let location: PartialLocation
     private let store: FileStore
     private let share: WorkerShare
@@ -37,6 +41,7 @@ public final class PartialFile {
         writer = FileWriter(store, share: share) { file in
             do throws(SystemError) {
                 file.descriptor = try location.create(for: request)
+                file.record = PartialRecordKeeper()
                 return nil
             } catch {
                 return error
@@ -46,12 +51,18 @@ public final class PartialFile {
     }
 
     /// A file of an earlier download.
-    init(_ opened: consuming OpenedPartial, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare) {
+    /// - Parameter validator: that of the version which it holds.
+    init(
+        _ opened: consuming OpenedPartial, validator: String, index: PartialFileIndex?, _ store: FileStore,
+        _ share: WorkerShare
+    ) {
         self.store = store
         self.share = share
         currentPath = opened.path
         count = opened.count
-        let existing = ExistingFile(opened.descriptor, count: opened.count)
+        checksum = opened.checksum
+        let record = PartialRecordKeeper(validator: validator, bytes: opened.count, checksum: opened.checksum)
+        let existing = ExistingFile(opened.descriptor, count: opened.count, record)
         location = PartialLocation(
             path: opened.path, folder: opened.folder, identity: opened.identity, index: index)
         writer = FileWriter(store, share: share) { file in
@@ -65,7 +76,10 @@ public final class PartialFile {
 
     deinit {
         // Descriptors are closed by a job, wherever the file was released.
-        writer.close { [location] _ in location.close() }
+        writer.close { [location] file in
+            file.seal()
+            location.close()
+        }
         store.partials.removeFreed(at: location.path)
         for completion in closeCompletions { completion() }
     }
@@ -92,12 +106,28 @@ public final class PartialFile {
     }
 
     /// Records the written size.
-    func didWrite(to end: Int64) { count = end }
+    func didWrite(to end: Int64) {
+        count = end
+        checksum = writer.checksum
+    }
 
     /// Truncates the file to so many bytes; later writes follow them.
     func truncate(to count: Int64) {
+        if count != self.count { checksum = count == 0 ? 0 : nil }
         self.count = count
-        writer.perform({ $0.truncate(to: count) }, then: { [weak self] _ in self?.count = count })
+        writer.perform { file -> UInt32? in
+            file.truncate(to: count)
+            return file.record?.checksum
+        } then: { [weak self] checksum in
+            guard let self else { return }
+            self.count = count
+            self.checksum = checksum ?? nil
+        }
+    }
+
+    /// The bytes that follow are of the version with this validator; with `nil` they cannot be resumed.
+    func hold(_ validator: String?) {
+        writer.perform({ $0.hold(validator) }, then: { _ in })
     }
 
     /// Hash, identity and, if it is small, content of a completely written file.
@@ -147,25 +177,36 @@ public final class PartialFile {
             guard let result else {
                 return then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath))
             }
-            if result == nil { currentPath = destination }
+            if result == nil {
+                currentPath = destination
+                isMoved = true
+                callCloseCompletions()
+            }
             then(result)
         }
     }
 
     /// Closes it, which unlocks it; the file stays.
-    func close() { close { $0.close() } }
+    func close() {
+        close { location, file in
+            file.seal()
+            location.close()
+        }
+    }
 
     /// Removes it.
-    func remove() { close { $0.remove() } }
+    func remove() { close { location, _ in location.remove() } }
 
     /// Closes the file with a last job, and calls the completions that wait for that.
-    private func close(_ job: @escaping @Sendable (PartialLocation) -> Void) {
-        writer.close { [location] _ in job(location) }
-        writer.whenIdle { [self] in
-            let waiting = closeCompletions
-            closeCompletions = []
-            for completion in waiting { completion() }
-        }
+    private func close(_ job: @escaping @Sendable (PartialLocation, BackgroundFile) -> Void) {
+        writer.close { [location] file in job(location, file) }
+        writer.whenIdle { [self] in callCloseCompletions() }
+    }
+
+    private func callCloseCompletions() {
+        let waiting = closeCompletions
+        closeCompletions = []
+        for completion in waiting { completion() }
     }
 
     /// Whether its request no longer writes it.
@@ -173,7 +214,7 @@ public final class PartialFile {
 
     /// Calls the body when the file is closed.
     func whenClosed(_ body: @escaping () -> Void) {
-        if writer.isClosed, writer.isIdle { body() } else { closeCompletions.append(body) }
+        if isMoved || writer.isClosed && writer.isIdle { body() } else { closeCompletions.append(body) }
     }
 }
 
@@ -184,15 +225,30 @@ public final class PartialFile {
 private final class ExistingFile: @unchecked Sendable {
     private var descriptor: FileDescriptor?
     private let count: Int64
+    private let record: PartialRecordKeeper
 
-    init(_ descriptor: consuming FileDescriptor, count: Int64) {
+    init(_ descriptor: consuming FileDescriptor, count: Int64, _ record: PartialRecordKeeper) {
         self.descriptor = consume descriptor
         self.count = count
+        self.record = record
     }
 
     func attach(to file: BackgroundFile) {
         file.descriptor = descriptor.take()
         file.end = count
+        file.record = record
+    }
+}
+
+extension BackgroundFile {
+    /// The bytes that follow are of this version.
+    fileprivate func hold(_ validator: String?) {
+        if let descriptor = descriptor?.raw { record?.hold(validator, in: descriptor) }
+    }
+
+    /// Records that no more bytes follow.
+    fileprivate func seal() {
+        if let descriptor = descriptor?.raw { record?.seal(descriptor, end: end) }
     }
 }
 

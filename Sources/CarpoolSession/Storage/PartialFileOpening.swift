@@ -8,14 +8,20 @@ internal import Glibc
 public final class PartialFileOpening: @unchecked Sendable {
     private var opened: OpenedPartial?
     private let error: SystemError
+    /// Whether the file is what its token says.
+    let fit: PartialFit
 
-    /// Opens and locks the file. May block. A file that is not taken must be released.
-    public init(_ path: String) {
+    /// Opens and locks the file, and compares it with its token. May block for as long as it takes to read it. A file
+    /// that is not taken must be released.
+    public init(_ claim: PartialClaim) {
         do throws(SystemError) {
-            opened = try OpenedPartial(at: path)
+            var file = try OpenedPartial(at: claim.path)
+            fit = try file.fit(claim)
+            opened = consume file
             // For a second request that takes it: the first one has it.
-            error = SystemError(code: EWOULDBLOCK, operation: "open", subject: path)
+            error = SystemError(code: EWOULDBLOCK, operation: "open", subject: claim.path)
         } catch let failure {
+            fit = .lost
             error = failure
         }
     }

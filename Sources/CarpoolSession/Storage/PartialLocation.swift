@@ -84,6 +84,7 @@ final class PartialLocation: @unchecked Sendable {
             throw SystemError(code: ENOENT, operation: "rename", subject: path)
         }
         guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", path) }
+        file.record?.erase(from: fd)
         try folder.rename(name, to: newName, in: target, replaces: options.removesPreviousFile)
         isMoved = true
         index?.remove(path)

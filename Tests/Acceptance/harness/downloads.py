@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +49,19 @@ def sealed(content: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
 
 
+ATTRIBUTE = "user.carpool.part"
+
+
+def note(partial: Path, validator: str, count: int | None = None) -> None:
+    """Write the record of a partial file that a killed daemon has left: all of its bytes are known, or the first."""
+    content = partial.read_bytes()[:count]
+    os.setxattr(partial, ATTRIBUTE, f"1 {len(content)} {zlib.crc32(content):x} - {validator}".encode())
+
+
 def is_whole(record: dict[str, Any], resource: Resource, path: Path) -> bool:
     """Whether the file has every byte, and nothing else is left."""
     assert record["outcome"]["ok"], record
     assert record["body"] == {"file": str(path), "size_bytes": len(resource.body)}
     assert "resume_data" not in record
+    assert os.listxattr(path) == []
     return path.read_bytes() == resource.body and names(path.parent) == [path.name]

@@ -44,6 +44,7 @@ _HTTP = """
         location /moved {{ return 302 /hello.txt; }}
         location /gzip/ {{ alias {directory}/files/; gzip on; gzip_types *; gzip_min_length 1; }}
         location /put/ {{ alias {directory}/put/; dav_methods PUT DELETE; create_full_put_path on; }}
+        location /expects {{ if ($http_expect) {{ return 417; }} return 200 $content_length; }}
         location /fields {{ include {directory}/fields.conf; return 204; }}
         location /more-fields {{ include {directory}/more-fields.conf; return 204; }}
         location /held/ {{ proxy_pass http://127.0.0.1:{held}; proxy_read_timeout 120s; }}

@@ -16,7 +16,7 @@ struct ErrorMappingTests {
         (CURLE_RECV_ERROR, "network_connection_lost", true), (CURLE_HTTP2_STREAM, "network_connection_lost", true),
         (CURLE_SSL_CERTPROBLEM, "client_certificate.rejected", false),
         (CURLE_PEER_FAILED_VERIFICATION, "server_certificate_untrusted", false),
-        (CURLE_BAD_CONTENT_ENCODING, "cannot_decode_content_data", false),
+        (CURLE_BAD_CONTENT_ENCODING, "cannot_parse_response", false),
         (CURLE_FILESIZE_EXCEEDED, "data_length_exceeds_maximum", false),
         (CURLE_SEND_FAIL_REWIND, "request_body_stream_exhausted", false),
         (CURLE_SSL_CACERT_BADFILE, "secure_connection_failed", false),
@@ -79,6 +79,9 @@ struct ErrorMappingTests {
 
     @Test func tellsFramingFromALostConnection() {
         #expect(ErrorMapping(code: CURLE_RECV_ERROR, text: "Illegal chunk").error.code == .cannotParseResponse)
+        let trailer = ErrorMapping(code: CURLE_BAD_FUNCTION_ARGUMENT, text: "Invalid response header", hasHead: true)
+        #expect(trailer.error.code == .cannotParseResponse && !trailer.error.isRetryable)
+        #expect(ErrorMapping(code: CURLE_BAD_FUNCTION_ARGUMENT, text: "").error.code == .unknown)
         let rubbish = ErrorMapping(code: CURLE_UNSUPPORTED_PROTOCOL, text: "HTTP/0.9", isRequestSent: true)
         #expect(rubbish.error.code == .badServerResponse)
     }

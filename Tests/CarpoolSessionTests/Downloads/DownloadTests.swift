@@ -32,7 +32,7 @@ struct DownloadTests {
     private func resume(
         _ stage: Stage, _ token: String, _ change: (inout RequestParameters) -> Void = { _ in }
     ) throws -> Request {
-        let place = try #require(ResumePoint.paths(token: token)).partial
+        let place = try #require(ResumePoint.places(token: token)).partial
         let point = try ResumePoint(
             token: token, PartialFileOpening(place), index: nil, stage.session.files, for: .process)
         return send(stage) {
@@ -132,7 +132,7 @@ struct DownloadTests {
         stage.transport.complete(lost)
         stage.scheduler.advance(milliseconds: 0)
         #expect(stage.transport.requests.last?.fields.first { $0.isNamed("range") }?.value == "bytes=3-")
-        stage.transport.respond(206, [("Content-Range", "bytes 3-5/6")], body: "def")
+        stage.transport.respond(206, [("ETag", "\"1\""), ("Content-Range", "bytes 3-5/6")], body: "def")
         #expect(request.error == nil)
         #expect(folder.text("a") == "abcdef")
     }

@@ -18,9 +18,10 @@ struct ResumedResponseTests {
     @Test(
         "The meaning of an answer to a range request",
         arguments: [
-            (206, [("Content-Range", "bytes 5-9/10")], ResumedResponse.resume(total: 10)),
-            (206, [("Content-Range", "bytes 5-9/*")], .resume(total: 10)),
-            (206, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"1\"")], .resume(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"1\"")], ResumedResponse.resume(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/*"), ("ETag", "\"1\"")], .resume(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/10")], .requestWhole(.validatorMissing)),
+            (206, [("Content-Range", "bytes 5-9/10"), ("Last-Modified", date)], .requestWhole(.validatorMissing)),
             (206, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"2\"")], .requestWhole(.resourceChanged)),
             (206, [("Content-Range", "bytes 4-9/10")], .requestWhole(.rangeMismatch)),
             (206, [("Content-Range", "bytes 5-8/10")], .requestWhole(.rangeMismatch)),
@@ -40,6 +41,19 @@ struct ResumedResponseTests {
 
     private static let date = "Sat, 21 Nov 2026 10:00:00 GMT"
     private static let later = "Sat, 21 Nov 2026 10:00:01 GMT"
+
+    @Test("A range after a date has the date")
+    func dated() {
+        let (validator, range) = (
+            EntityValidator.lastModified(ResumedResponseTests.date), ("Content-Range", "bytes 5-9/10")
+        )
+        func meaning(_ fields: [(String, String)]) -> ResumedResponse {
+            ResumedResponse(.make(206, fields + [range]), offset: 5, validator: validator, total: nil)
+        }
+        #expect(meaning([("Last-Modified", ResumedResponseTests.date)]) == .resume(total: 10))
+        #expect(meaning([("Last-Modified", ResumedResponseTests.later)]) == .requestWhole(.resourceChanged))
+        #expect(meaning([("ETag", "\"1\"")]) == .requestWhole(.validatorMissing))
+    }
 
     @Test(
         "Only strong validators are accepted (RFC 9110, section 13.1.5)",
