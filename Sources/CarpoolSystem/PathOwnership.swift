@@ -15,7 +15,11 @@ public enum PathOwnership {
 
     static func foreignPart(of path: String, uid: UInt32) -> String? {
         var root = stat()
-        guard path.hasPrefix("/"), stat("/", &root) == 0 else { return path }
+        guard path.hasPrefix("/") else { return path }
+        guard stat("/", &root) == 0 else {
+            Shortage.noteIfShort(errno)
+            return path
+        }
         // In a user namespace the owner of "/" is root too, under another number.
         let owners: Set<UInt32> = [uid, 0, root.st_uid]
         var rest = ArraySlice(path.split(separator: "/").map(String.init))

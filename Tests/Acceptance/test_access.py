@@ -312,3 +312,11 @@ def test_a_daemon_that_cannot_start_is_reported_at_once(directory: Path, monkeyp
     monkeypatch.setattr("carpool._socket.START_SECONDS", 10 * PATIENCE_SECONDS)
     with pytest.raises(carpool.DaemonUnreachableError, match=r"log_levle.*log_level"), carpool.Client() as client:
         client.call("daemon.ping")
+
+
+@pytest.mark.own_daemon
+def test_signals_without_a_meaning_do_not_end_the_daemon(daemon: Daemon) -> None:
+    numbers = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO]
+    for number in [*numbers, signal.SIGPWR, signal.SIGPIPE, signal.SIGRTMIN, signal.SIGRTMAX]:
+        daemon.signal(number)
+        assert daemon.call("daemon.ping")["pong"]

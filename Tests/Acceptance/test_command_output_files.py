@@ -121,3 +121,12 @@ def test_a_named_pipe_gets_the_body_while_it_arrives(
         assert reader.read(5) == b"other"
         assert tool.end() == OK
     assert daemon.spooled() == []
+
+
+def test_a_failed_download_is_not_kept(daemon: Daemon, run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """Nothing is left of one that cannot be resumed, neither a file nor a record."""
+    missing = origin.on("/missing", lambda exchange: exchange.reply(status=404))
+    assert run("get", "-f", "-o", tmp_path / "got", missing).returncode == HTTP_FAILURE
+    assert run("get", "-o", tmp_path / "got", "http://127.0.0.1:1/").returncode == TRANSFER_FAILED
+    assert run("get", "-o", tmp_path / "got", origin.url).returncode == OK
+    assert daemon.call("request.list")["requests"] == []

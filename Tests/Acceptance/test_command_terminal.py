@@ -55,6 +55,26 @@ def evil_origin(origin: ScriptedOrigin) -> str:
     return origin.on("/evil", handler)
 
 
+@pytest.mark.parametrize(
+    "text", ["%{content_type}|%header{x-evil}\\n", "%{stderr}%header{x-evil}\\n", "%{header_json}"]
+)
+def test_f14_values_of_write_out_are_printable(
+    variables: dict[str, str], run: Run, origin: ScriptedOrigin, text: str
+) -> None:
+    """A program that reads them from a pipe gets what the server has sent."""
+
+    def handler(exchange: Exchange) -> None:
+        fields = "Content-Type: text/\x1b[2J\r\nX-Evil: \u009b31m\u202e"
+        exchange.send(f"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{fields}\r\n\r\n".encode())
+
+    url = origin.on("/values", handler)
+    shown = on_a_terminal(variables, "get", "-w", text, url)
+    assert "x-evil" in shown or "31m" in shown
+    assert plain(shown)
+    piped = run("get", "-w", text, url)
+    assert "\u009b31m\u202e" in (piped.stdout + piped.stderr).decode()
+
+
 def test_f14_events_for_people_are_printable(variables: dict[str, str], run: Run, origin: ScriptedOrigin) -> None:
     with Tool(variables, "watch", "--snapshot", "--pretty", "request.did_resume") as tool:
         tool.line()

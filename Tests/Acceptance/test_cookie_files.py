@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 from conftest import StartDaemon
@@ -59,6 +60,15 @@ def test_an_invalidated_session_leaves_its_cookies_to_the_next_of_its_name(wire:
         assert sent(origin) == expected
         perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
         wire.call("session.invalidate", session="api")
+
+
+@pytest.mark.own_daemon
+def test_the_directory_is_made_again_if_it_was_removed(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
+    folder = next(daemon.directory.rglob("cookies*"))
+    shutil.rmtree(folder.parent)
+    wire.call("session.create", name="api", configuration={"cookies": {"persistent": True}})
+    perform(wire, setting(origin, "/set", "a=1; Max-Age=1000; Path=/"), session="api")
+    assert eventually(lambda: any(folder.glob("*.txt")))
 
 
 @pytest.mark.own_daemon

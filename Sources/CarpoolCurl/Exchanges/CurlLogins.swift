@@ -17,9 +17,12 @@ struct CurlLogins {
     init(_ security: CurlSecurityOptions, _ environment: Environment) {
         option = security.user
         isRequired = security.netrc == .required
-        let path = security.netrcFile ?? Netrc.defaultPath(environment)
         do throws(CurlError) {
-            netrc = security.netrc == .none ? nil : try CurlLogins.read(path, isRequired: isRequired)
+            netrc =
+                security.netrc == .none
+                ? nil
+                : try CurlLogins.read(
+                    security.netrcFile ?? Netrc.defaultPath(environment), isRequired: isRequired)
             failure = nil
         } catch {
             netrc = nil

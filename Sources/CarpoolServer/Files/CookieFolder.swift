@@ -103,7 +103,7 @@ struct CookieFolder: Sendable {
         // What a daemon that was killed has left.
         unlink(temporary)
         do throws(SystemError) {
-            let file = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
+            let file = try make(temporary)
             try CookieFolder.write(text, to: file)
             guard fsync(file.raw) == 0 else { throw .last("fsync", temporary) }
             guard rename(temporary, path) == 0 else { throw .last("rename", path) }
@@ -112,5 +112,15 @@ struct CookieFolder: Sendable {
             unlink(temporary)
             return error
         }
+    }
+
+    /// Makes a file, and the directory again if it was removed.
+    private func make(_ path: String) throws(SystemError) -> FileDescriptor {
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        do throws(SystemError) { return try FileDescriptor.open(path, flags, mode: 0o600) } catch {
+            guard error.code == ENOENT else { throw error }
+        }
+        try PrivateDirectory.create(directory)
+        return try FileDescriptor.open(path, flags, mode: 0o600)
     }
 }

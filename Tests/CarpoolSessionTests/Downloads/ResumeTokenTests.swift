@@ -67,6 +67,18 @@ struct ResumeTokenTests {
         #expect(notes.names == ["r_2", "r_4"])
     }
 
+    @Test("The list of partial files is made again if its directory was removed")
+    func removedDirectory() {
+        let (folder, notes) = (DownloadFolder(), DownloadFolder())
+        let store = FileStore(work: InlineWork(), scheduler: ManualScheduler())
+        rmdir(notes.path)
+        let index = PartialFileIndex(directory: notes.path)
+        let file = PartialFile(beside: folder("f"), request: "r_1", index: index, store, .process)
+        file.begin(for: folder("f"), DownloadOptions(), isResolved: false, isHashed: false) { #expect($0 == nil) }
+        #expect(file.isResumable)
+        #expect(notes.names == ["r_1"])
+    }
+
     @Test("A partial file that cannot be recorded is not kept")
     func unremembered() throws {
         let folder = DownloadFolder()
