@@ -210,7 +210,6 @@ extension CacheTask {
         entries = []
         var metrics = completion?.metrics ?? fetchMetrics ?? localMetrics()
         metrics.cache = outcome
-        if lacksChecksum { metrics.lacksChecksum = true }
         metrics.decodedBodyBytes = max(metrics.decodedBodyBytes, Int64(deliveredBytes))
         let delegate = delegate
         self.delegate = nil

@@ -41,8 +41,6 @@ final class CacheTask: TransportTask {
     var outcome: CacheOutcome?
     /// The metrics of the fetch that it began.
     var fetchMetrics: TransferMetrics?
-    /// Whether the response that it shares with others lacks the checksum of its content coding.
-    var lacksChecksum = false
     /// When it began: wall clock, microseconds; and the loop's clock.
     let fetchStart = WallClock.microseconds()
     let began = MonotonicTime.read()

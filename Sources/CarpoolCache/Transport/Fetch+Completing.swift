@@ -130,10 +130,6 @@ extension Fetch {
 
     private func finish(_ completion: TransferCompletion) {
         let error = completion.error
-        if completion.metrics.lacksChecksum {
-            stopCollecting(.incomplete)
-            for reader in readers { reader.lacksChecksum = true }
-        }
         let isStored = error == nil && isCollecting && store(completion)
         if error == nil, !isStored, let storing, storing.response != nil {
             // What is older than a response that is not stored must not be served after it.

@@ -33,11 +33,16 @@ extension CurlTransfer {
 
     /// The error of a response that is complete, but whose content coding is not.
     private var cutCodingError: TransportError? {
-        guard let (end, coding) = decoder?.end, end == .cut else { return nil }
+        guard let (end, coding) = decoder?.end else { return nil }
+        let name = coding.rawValue
         let message =
-            headReader.status == 206
-            ? "the response is a part of a body with the content coding \(coding.rawValue), which cannot be decoded alone"
-            : "the body ended before its content coding \(coding.rawValue) did: the end of the data is missing"
+            if headReader.status == 206 {
+                "the response is a part of a body with the content coding \(name), which cannot be decoded alone"
+            } else if end == .cut {
+                "the body ended before its content coding \(name) did: the end of the data is missing"
+            } else {
+                "the body ended before the checksum of its content coding \(name): its data may be damaged"
+            }
         return TransportError(.cannotDecodeContentData, message)
     }
 

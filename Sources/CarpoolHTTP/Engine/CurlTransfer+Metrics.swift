@@ -14,7 +14,6 @@ extension CurlTransfer {
         metrics.proxy = request.partition.proxy
         metrics.newConnectionReason = isReused ? nil : newConnectionReason
         metrics.decodedBodyBytes = decodedBytes
-        if let decoder { metrics.lacksChecksum = decoder.end?.end == .unchecked }
         guard case .running(let easy) = phase else { return metrics }
         readTimes(easy, &metrics)
         metrics.requestHeaderBytes = Int64(easy.long(CURLINFO_REQUEST_SIZE))

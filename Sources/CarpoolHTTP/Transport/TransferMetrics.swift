@@ -19,8 +19,6 @@ public struct TransferMetrics: Sendable {
     public var endMicroseconds = 0
     /// Whether the connection was reused.
     public var isReused = false
-    /// Whether the response has all of its data, but not the checksum of its content coding.
-    public var lacksChecksum = false
     /// Why a connection was made; `nil` if it was reused, or there is none.
     public var newConnectionReason: NewConnectionReason?
     /// The connection's number, as in ``ConnectionObserver``; `nil` without a connection.

@@ -58,7 +58,7 @@ extension JSONSchema {
                 "warning", .string,
 
                 """
-                A likely mistake: a retry policy without validation, a body whose coding is not known or whose checksum is missing, or a \
+                A likely mistake: a retry policy without validation, a body whose coding is not known, or a \
                 credential for which the server offers no scheme.
                 """),
             .optional("timeline", timeline, "The times of the steps; in whole records only."),

@@ -4,7 +4,7 @@ internal import CarpoolHTTP
 extension Request {
     /// A warning for the request's owner, about a request that did not fail, or has failed by its status; `nil` for
     /// none.
-    public var warning: String? { undecodedWarning ?? uncheckedWarning ?? policyWarning ?? credentialWarning }
+    public var warning: String? { undecodedWarning ?? policyWarning ?? credentialWarning }
 
     /// The warning that the server offers no scheme for a credential: whether the password was sent, and why it is of
     /// no use.
@@ -60,12 +60,6 @@ extension Request {
             case .tooMany: "it has more than \(ContentCoding.maximumCount) codings in its Content-Encoding"
             }
         return "the body was not decoded, because \(reason)"
-    }
-
-    /// The warning that a body has all of its data, but no checksum that proves it.
-    private var uncheckedWarning: String? {
-        guard error == nil, attempts.last?.hops.last?.metrics?.lacksChecksum == true else { return nil }
-        return "the body ended without the checksum of its content coding, so that damage would not be noticed"
     }
 
     /// The warning that the retry policy is never asked, because no validator turns its statuses into
