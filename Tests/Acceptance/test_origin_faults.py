@@ -79,64 +79,6 @@ def huge_head(exchange: Exchange) -> None:
     exchange.close()
 
 
-def framed(head: bytes, body: bytes) -> Callable[[Exchange], None]:
-    def fault(exchange: Exchange) -> None:
-        exchange.send(HEAD + head + b"\r\n" + body)
-        exchange.close()
-
-    return fault
-
-
-CHUNKED = b"Transfer-Encoding: chunked\r\n"
-FRAMING = {
-    "no size": (CHUNKED, b"xyz\r\nwhole\r\n0\r\n\r\n"),
-    "an empty size": (CHUNKED, b"\r\nwhole\r\n0\r\n\r\n"),
-    "a negative size": (CHUNKED, b"-5\r\nwhole\r\n0\r\n\r\n"),
-    "0x before a size": (CHUNKED, b"0x2\r\nok\r\n0\r\n\r\n"),
-    "a size of 68 bits": (CHUNKED, b"5" * 17 + b"\r\nwhole\r\n0\r\n\r\n"),
-    "a chunk that is too long": (CHUNKED, b"2\r\nwhole\r\n0\r\n\r\n"),
-    "a trailer field without a colon": (CHUNKED, b"2\r\nok\r\n0\r\nbad trailer\r\n\r\n"),
-    "a field without a colon": (b"Content-Length: 2\r\nno field\r\n", b"ok"),
-    "an unknown transfer coding": (b"Transfer-Encoding: none-such\r\n", b"ok"),
-    "an unknown transfer coding before the chunks": (
-        b"Transfer-Encoding: none-such, chunked\r\n",
-        b"2\r\nok\r\n0\r\n\r\n",
-    ),
-    **{
-        f"the length {value.decode() or 'of nothing'}": (b"Content-Length: %s\r\n" % value, b"whole")
-        for value in (
-            b"99999999999999999999",
-            b"9223372036854775808",
-            b"-5",
-            b"+5",
-            b"5 5",
-            b"5;",
-            b"0x5",
-            b"five",
-            b"5, 6",
-        )
-    },
-    "two lengths": (b"Content-Length: 4\r\nContent-Length: 40\r\n", b"some"),
-}
-
-
-@pytest.mark.parametrize("case", list(FRAMING))
-def test_each_failure_of_framing_has_one_name_and_is_not_retried(
-    client: carpool.Client, origin: ScriptedOrigin, case: str
-) -> None:
-    url = origin.on("/framed", framed(FRAMING[case][0] + b"Cache-Control: max-age=600\r\n", FRAMING[case][1]))
-    for _ in range(2):
-        assert failure(client, url, interceptor=[{"retry_policy": {"scale_ms": 1}}]) == "cannot_parse_response"
-    assert len(origin.received(2, "/framed")) == 2, "nothing is stored, nothing retried"
-    assert client.get(f"{origin.url}/next").ok
-
-
-@pytest.mark.parametrize("value", [b"5, 5", b"05", b"5\r\nContent-Length: 5"])
-def test_the_same_length_twice_is_that_length(client: carpool.Client, origin: ScriptedOrigin, value: bytes) -> None:
-    url = origin.on("/framed", framed(b"Content-Length: %s\r\n" % value, b"whole and more"))
-    assert client.get(url).content == b"whole"
-
-
 LOST = {"network_connection_lost"}
 FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
     (reset_in_the_body, LOST),

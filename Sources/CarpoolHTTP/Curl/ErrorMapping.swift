@@ -104,6 +104,13 @@ struct ErrorMapping {
             || text.contains("nghttp2_session_mem_recv() returned -902")
     }
 
+    /// Whether the response of a stream of HTTP/2 is malformed (RFC 9113, section 8.1.1), as nghttp2 and the newer and
+    /// the older version of libcurl say. What ends the whole connection may be the fault of another stream.
+    private var isMalformed: Bool {
+        text.contains("PROTOCOL_ERROR") || text.contains("Invalid HTTP header field")
+            || text.contains("HTTP messaging rule")
+    }
+
     /// The kind of failure, and whether it is transient: the same request may succeed later.
     private var classification: (kind: TransportError.Code, isTransient: Bool) {
         switch code {
@@ -118,6 +125,8 @@ struct ErrorMapping {
         case CURLE_OPERATION_TIMEDOUT: (.timedOut, true)
         case CURLE_HTTP2 where isHeadTooLarge, CURLE_HTTP2_STREAM where isHeadTooLarge:
             (.dataLengthExceedsMaximum, false)
+        case CURLE_HTTP2_STREAM where isMalformed, CURLE_WEIRD_SERVER_REPLY where isMalformed:
+            (.cannotParseResponse, false)
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
             (.networkConnectionLost, true)
         case CURLE_RECV_ERROR: receiveFailure

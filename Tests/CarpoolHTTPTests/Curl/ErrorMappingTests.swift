@@ -79,6 +79,16 @@ struct ErrorMappingTests {
 
     @Test func tellsFramingFromALostConnection() {
         #expect(ErrorMapping(code: CURLE_RECV_ERROR, text: "Illegal chunk").error.code == .cannotParseResponse)
+        for text in [
+            "stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)", "Invalid HTTP header field was received",
+        ] {
+            let malformed = ErrorMapping(code: CURLE_HTTP2_STREAM, text: text, isRequestSent: true)
+            #expect(malformed.error.code == .cannotParseResponse && !malformed.error.isRetryable)
+            #expect(ErrorMapping(code: CURLE_HTTP2, text: text).error.code == .networkConnectionLost)
+        }
+        let rule = "error -532: Violation in HTTP messaging rule"
+        let unnamed = ErrorMapping(code: CURLE_WEIRD_SERVER_REPLY, text: rule, isRequestSent: true)
+        #expect(unnamed.error.code == .cannotParseResponse)
         let trailer = ErrorMapping(code: CURLE_BAD_FUNCTION_ARGUMENT, text: "Invalid response header", hasHead: true)
         #expect(trailer.error.code == .cannotParseResponse && !trailer.error.isRetryable)
         #expect(ErrorMapping(code: CURLE_BAD_FUNCTION_ARGUMENT, text: "").error.code == .unknown)
