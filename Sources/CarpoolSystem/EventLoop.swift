@@ -85,11 +85,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func forget(_ fd: Int32) {
         assertOnLoop()
         applyChange(table.forget(fd: Int(fd)), fd)
-        epoll.forget(fd)
+        if epoll.hasRefused { epoll.forget(fd) }
     }
 
     private func applyChange(_ change: InterestChange, _ fd: Int32) {
-        guard !epoll.apply(change, fd, generation: table.generation(fd: Int(fd))) else { return }
+        guard change != .none, !epoll.apply(change, fd, generation: table.generation(fd: Int(fd))) else { return }
         table.registrationWasRefused(fd: Int(fd))
         if !registration.isArmed { arm(registration, afterMilliseconds: EpollSet.retryMilliseconds) }
     }

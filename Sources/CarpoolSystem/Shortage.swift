@@ -1,17 +1,14 @@
+internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// A shortage of the process or the machine: no descriptor, no memory or no thread is free for a call. It is no
 /// property of the call's caller, and it passes, so that the same call may succeed later.
 public enum Shortage {
-    private static let counter = Atomic<Int>(0)
-    private static let code = Atomic<Int32>(0)
-
     /// The number of calls that have failed with a shortage since the start; any thread may read it.
-    public static var count: Int { counter.load(ordering: .relaxed) }
+    public static var count: Int { CLinux_shortage_count() }
 
     /// The `errno` of the last such call; 0 before the first.
-    public static var lastCode: Int32 { code.load(ordering: .relaxed) }
+    public static var lastCode: Int32 { CLinux_shortage_code() }
 
     /// Whether this `errno` is one of a shortage. For pthread_create(3) EAGAIN is one too: see ``note(_:)``.
     public static func isShortage(_ code: Int32) -> Bool {
@@ -26,10 +23,7 @@ public enum Shortage {
     }
 
     /// Notes a call that has failed for a shortage.
-    public static func note(_ code: Int32) {
-        self.code.store(code, ordering: .relaxed)
-        counter.add(1, ordering: .relaxed)
-    }
+    public static func note(_ code: Int32) { CLinux_note_shortage(code) }
 
     /// The `errno` of a shortage that was noted since the count had this value, or that there is now; `nil` if there is
     /// none. For failures of libraries that do not pass on the `errno`.

@@ -119,12 +119,13 @@ def test_what_needs_a_descriptor_fails_for_the_shortage_and_works_after_it(
 def test_a_client_that_cannot_be_accepted_is_refused_with_the_reason(start: StartDaemon) -> None:
     """It waits until a descriptor is free; after two seconds it is refused by a spare one."""
     daemon = start()
-    with without_descriptors(daemon), daemon.wire() as late:
-        refusal = late.receive()
-        assert refusal["id"] is None
-        assert refusal["error"]["data"]["name"] == UNAVAILABLE
-        assert "file descriptor" in refusal["error"]["message"]
-    assert daemon.call("daemon.ping") is not None
+    for _ in range(2):
+        with without_descriptors(daemon), daemon.wire() as late:
+            refusal = late.receive()
+            assert refusal["id"] is None
+            assert refusal["error"]["data"]["name"] == UNAVAILABLE
+            assert "file descriptor" in refusal["error"]["message"]
+        assert daemon.call("daemon.ping") is not None
     assert warning(daemon)
 
 

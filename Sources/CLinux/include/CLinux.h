@@ -229,4 +229,18 @@ void CLinux_limit_receiving(int64_t microseconds);
 // The bytes that were sent over a TCP connection, repeated ones included (TCP_INFO); 0 if that is not known.
 uint64_t CLinux_bytes_sent(int fd);
 
+// The shortages that were noted, and the errno of the last one. In C, where a global variable needs no check of whether
+// it is initialized: each turn of the loop reads the number.
+extern long CLinux_shortages;
+extern int CLinux_last_shortage;
+
+static inline long CLinux_shortage_count(void) { return __atomic_load_n(&CLinux_shortages, __ATOMIC_RELAXED); }
+
+static inline int CLinux_shortage_code(void) { return __atomic_load_n(&CLinux_last_shortage, __ATOMIC_RELAXED); }
+
+static inline void CLinux_note_shortage(int code) {
+    __atomic_store_n(&CLinux_last_shortage, code, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&CLinux_shortages, 1, __ATOMIC_RELAXED);
+}
+
 #endif

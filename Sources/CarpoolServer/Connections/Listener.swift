@@ -59,6 +59,7 @@ final class Listener: ReadinessHandler {
             switch UnixSocket.accept(fd) {
             case .accepted(let peer):
                 shortSince = nil
+                if spares.count < Listener.spareCount { takeSpares() }
                 accept(peer)
             case .wouldBlock: return
             case .failed(let code):
