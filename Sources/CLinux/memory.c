@@ -17,3 +17,6 @@ void CLinux_trim_heap_of_thread(void) {
     void *volatile block = malloc(128 << 10);
     free(block);
 }
+
+long CLinux_shortages;
+int CLinux_last_shortage;

@@ -25,9 +25,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-long CLinux_shortages;
-int CLinux_last_shortage;
-
 int CLinux_accept(int listener) {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     int on = 1;
