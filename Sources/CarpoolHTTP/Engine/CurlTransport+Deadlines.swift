@@ -37,7 +37,8 @@ extension CurlTransport {
         return true
     }
 
-    /// The fewest bytes of a request: a frame with four fields in a record of TLS 1.3. What answers settings is shorter.
+    /// The fewest bytes of a request: a frame with four fields in a record of TLS 1.3. The answer to settings is
+    /// shorter.
     private static let leastRequestBytes: UInt64 = 9 + 4 + 22
 
     /// Whether libcurl has a stream for the transfer, but has not sent its first frame.
