@@ -163,22 +163,12 @@ extension CurlTransport {
         connection.pool.multi.sweepAtTurnEnd()
     }
 
-    /// Whether the connection that libcurl has chosen for a transfer must not be used: then it is ended here. Called
-    /// from within libcurl.
-    ///
-    /// With HTTP/2, if frames have arrived while it was idle: libcurl has read them, but too late for its choice, and
-    /// after SETTINGS_MAX_CONCURRENT_STREAMS 0 it would wait for ever. With 7.88.1, if it has unexpected bytes or was
-    /// closed, which newer versions check themselves.
+    /// Whether the connection that libcurl has chosen for a transfer has unexpected bytes or was closed: then it is
+    /// ended here. Newer versions of libcurl check this themselves. Called from within libcurl.
     func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
-        guard let pool = transfer.pool, CurlLibrary.profile == .http1 || pool.multi.key.httpProtocol == .multiplexed,
-            let connection = pool.connections.first(where: { $0.endpoints?.localPort == localPort }),
-            connection.idleSince != nil
-        else { return false }
-        if connection.isShared, connection.sweepsPending > 0 {
-            end(connection)
-            return true
-        }
-        guard CurlLibrary.profile == .http1, connection.forbidsIdleInput,
+        guard CurlLibrary.profile == .http1,
+            let connection = transfer.pool?.connections.first(where: { $0.endpoints?.localPort == localPort }),
+            connection.idleSince != nil, connection.forbidsIdleInput,
             connection.isShutDown || !connection.hasNoUnexpectedInput
         else { return false }
         if !connection.isShutDown { end(connection) }
