@@ -149,7 +149,7 @@ def test_b2_codings_without_number(daemon: Daemon, origin: ScriptedOrigin) -> No
     with daemon.wire() as wire, bounded_turns(daemon):
         for _ in range(5):
             record = wire.call("request.perform", url=origin.url + "/")
-            assert "gzip, gzip, gzip, gzip, ..." in record["warning"]
+            assert "more than 4 codings" in record["warning"]
 
 
 def test_b2_a_list_of_sessions_with_large_configurations(start: StartDaemon) -> None:
