@@ -49,10 +49,14 @@ def measure(bench: Bench) -> list[Row]:
                 before = daemon.status("RssAnon")
                 rows += _delays(kind, _attack(bench, daemon, pinger, [kind], 3 if bench.quick else 10), aims={})
                 rows.append(_memory(bench, daemon, kind, before))
-        rows += _file_jobs(bench, pinger)
         return [*rows, _pending(bench)]
     finally:
         (bench.origin.directory / "files/large").unlink()
+
+
+def measure_file_jobs(bench: Bench) -> list[Row]:
+    """Measure what other clients notice of jobs on files."""
+    return _file_jobs(bench, bench.compile("pinger"))
 
 
 @contextlib.contextmanager
