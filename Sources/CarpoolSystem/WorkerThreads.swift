@@ -99,6 +99,8 @@ final class WorkerThreads: @unchecked Sendable {
             let deadline = MonotonicTime.read().advanced(milliseconds: idleMilliseconds)
             if CLinux_wait_for_semaphore(jobs, deadline.nanoseconds) == 0 { return true }
             if leaves() { return false }
+            // It stays: what was freed of its jobs meanwhile is in its heap.
+            Heap.trimOfThread()
         }
     }
 
