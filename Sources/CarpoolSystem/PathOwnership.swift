@@ -2,12 +2,15 @@ internal import Glibc
 
 /// Whether other users can change what a path leads to: then it is used for nothing of this process.
 public enum PathOwnership {
-    /// The first part of an absolute path that belongs to another user than this process's and root, or in which all
+    /// The first part of a path that belongs to another user than this process's and root, or in which all
     /// users may replace names; `nil` if there is none. The part that does not exist is of no account. May block.
     ///
     /// Symbolic links are followed part by part: both the link and what it leads to are checked.
     public static func foreignPart(of path: String) -> String? {
-        foreignPart(of: path, uid: geteuid())
+        guard !path.hasPrefix("/") else { return foreignPart(of: path, uid: geteuid()) }
+        guard let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return foreignPart(of: "\(String(cString: folder))/\(path)", uid: geteuid())
     }
 
     /// The most links that are followed (path_resolution(7)).
