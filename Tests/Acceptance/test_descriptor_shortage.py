@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import resource
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,16 @@ def without_descriptors(daemon: Daemon) -> Iterator[None]:
     most = max(int(entry.name) for entry in folder.iterdir()) + 1
     resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most, former[1]))
     with contextlib.ExitStack() as stack:
-
-        def fill() -> bool:
-            # Connections take the numbers below the limit that are free.
-            if len(list(folder.iterdir())) >= most:
-                return True
+        stack.callback(resource.prlimit, daemon.pid, resource.RLIMIT_NOFILE, former)
+        # Connections take the numbers below the limit that are free, one after the other: none waits behind them.
+        while (count := len(list(folder.iterdir()))) < most:
             stack.enter_context(daemon.wire())
-            return False
-
-        eventually(fill)
+            eventually(partial(is_above, folder, count))
         yield
-        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, former)
+
+
+def is_above(folder: Path, count: int) -> bool:
+    return len(list(folder.iterdir())) > count
 
 
 def failure(make: Callable[[], Any]) -> str:
@@ -125,7 +125,7 @@ def test_a_client_that_cannot_be_accepted_is_refused_with_the_reason(start: Star
             assert refusal["id"] is None
             assert refusal["error"]["data"]["name"] == UNAVAILABLE
             assert "file descriptor" in refusal["error"]["message"]
-        assert daemon.call("daemon.ping") is not None
+    assert daemon.call("daemon.ping") is not None
     assert warning(daemon)
 
 

@@ -25,6 +25,9 @@ def free_ports(count: int) -> list[int]:
     ports: list[int] = []
     while len(ports) < count:
         port = dice.randrange(FIRST, max(end, FIRST + 1_000))
+        # Tests replace the ports in what they compare, and count to ten in it.
+        if str(port) in "0123456789":
+            continue
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             ports += [port] * (port not in ports)
     return ports
