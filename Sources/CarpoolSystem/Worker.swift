@@ -29,21 +29,17 @@ public final class Worker {
     private static let threadRetryMilliseconds = 100
 
     /// Creates a worker without threads, which are started for jobs.
-    /// - Parameter keepsThread: whether one of them stays for as long as the process runs.
-    public convenience init(loop: EventLoop, keepsThread: Bool = false) {
-        self.init(
-            loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds,
-            keepsThread: keepsThread)
+    public convenience init(loop: EventLoop) {
+        self.init(loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds)
     }
 
     init(
-        loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int, keepsThread: Bool = false,
-        closing: ClosingAccount = ClosingAccount()
+        loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int, closing: ClosingAccount = ClosingAccount()
     ) {
         self.loop = loop
         self.closing = closing
         scheduler = JobScheduler(limits: limits)
-        threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds, keepsThread: keepsThread)
+        threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds)
         let link = WorkerLink()
         stallTimer = Timer { link.worker?.startNext() }
         threadTimer = Timer { link.worker?.startMissingThreads() }

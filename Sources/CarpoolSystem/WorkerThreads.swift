@@ -15,8 +15,6 @@ internal import Synchronization
 final class WorkerThreads: @unchecked Sendable {
     private let loop: EventLoop
     private let idleMilliseconds: Int
-    /// Whether the last thread stays without a job, so that jobs run when the system starts no more threads.
-    private let keepsThread: Bool
     private let ready = PostList()
     private let taken = Mutex(PostQueue())
     private let jobs = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -27,9 +25,8 @@ final class WorkerThreads: @unchecked Sendable {
     private let threads = Atomic<Int>(0)
     private var started = 0
 
-    init(loop: EventLoop, idleMilliseconds: Int, keepsThread: Bool = false) {
+    init(loop: EventLoop, idleMilliseconds: Int) {
         self.loop = loop
-        self.keepsThread = keepsThread
         self.idleMilliseconds = idleMilliseconds
         sem_init(jobs, 0, 0)
     }
@@ -99,25 +96,19 @@ final class WorkerThreads: @unchecked Sendable {
             let deadline = MonotonicTime.read().advanced(milliseconds: idleMilliseconds)
             if CLinux_wait_for_semaphore(jobs, deadline.nanoseconds) == 0 { return true }
             if leaves() { return false }
-            // It stays: what was freed of its jobs meanwhile is in its heap.
-            Heap.trimOfThread()
         }
     }
 
     /// Whether this thread ends: no job counts on it.
     private func leaves() -> Bool {
-        let left = threads.subtract(1, ordering: .relaxed).newValue
-        if !(left == 0 && keepsThread), takesSpare() { return true }
-        threads.add(1, ordering: .relaxed)
-        return false
-    }
-
-    private func takesSpare() -> Bool {
         var spare = spare.load(ordering: .relaxed)
         while spare > 0 {
             let (isExchanged, current) = self.spare.weakCompareExchange(
                 expected: spare, desired: spare - 1, ordering: .relaxed)
-            if isExchanged { return true }
+            if isExchanged {
+                threads.subtract(1, ordering: .relaxed)
+                return true
+            }
             spare = current
         }
         return false
