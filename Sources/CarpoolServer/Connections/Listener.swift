@@ -61,27 +61,29 @@ final class Listener: ReadinessHandler {
                 shortSince = nil
                 if spares.count < Listener.spareCount { takeSpares() }
                 accept(peer)
-            case .wouldBlock: return
+            case .wouldBlock:
+                shortSince = nil
+                return
             case .failed(let code):
                 // A peer that has disconnected already is ignored.
                 guard Shortage.isShortage(code) else { continue }
                 onExhausted()
-                waitForDescriptors(code)
-                return rest()
+                guard refuseNext(code) else { return rest() }
             }
         }
     }
 
-    /// Lets the peers wait for a while, then refuses as many as there are spare descriptors.
-    private func waitForDescriptors(_ code: Int32) {
+    /// Refuses one peer with a spare descriptor, if peers have waited long enough. The next peer is accepted if it can
+    /// be: the shortage may have ended meanwhile.
+    private func refuseNext(_ code: Int32) -> Bool {
         let since = shortSince ?? loop.now
         shortSince = since
-        guard since.advanced(milliseconds: Listener.patienceMilliseconds) <= loop.now else { return }
-        while let spare = spares.popLast() {
-            Glibc.close(spare)
-            guard case .accepted(let peer) = UnixSocket.accept(fd.raw) else { break }
-            refuse(peer, code)
-        }
+        guard since.advanced(milliseconds: Listener.patienceMilliseconds) <= loop.now, let spare = spares.popLast()
+        else { return false }
+        Glibc.close(spare)
+        guard case .accepted(let peer) = UnixSocket.accept(fd.raw) else { return false }
+        refuse(peer, code)
+        return true
     }
 
     /// Accepts no peer for a while; they wait in the backlog.
