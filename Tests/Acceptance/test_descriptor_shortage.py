@@ -1,11 +1,10 @@
-"""A daemon without free file descriptors says so, blames nobody, and recovers."""
+"""A daemon without free file descriptors says so, reports it as its own failure, and recovers."""
 
 from __future__ import annotations
 
 import contextlib
 import resource
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from conftest import StartDaemon
 from harness.command import runner
 from harness.daemon import CARPOOLD, Daemon
 from harness.waiting import SLOWNESS, eventually
-from harness.wire import RemoteError
+from harness.wire import RemoteError, Wire
 from harness.workload import CALL_SECONDS, KINDS, Workload
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -29,21 +28,24 @@ HEALING_SECONDS = 10 * SLOWNESS
 @contextlib.contextmanager
 def without_descriptors(daemon: Daemon) -> Iterator[None]:
     """Leave the daemon no free descriptor while the body runs."""
-    former = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
     folder = Path(f"/proc/{daemon.pid}/fd")
-    most = max(int(entry.name) for entry in folder.iterdir()) + 1
-    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most, former[1]))
-    with contextlib.ExitStack() as stack:
-        stack.callback(resource.prlimit, daemon.pid, resource.RLIMIT_NOFILE, former)
-        # Connections take the numbers below the limit that are free, one after the other: none waits behind them.
-        while (count := len(list(folder.iterdir()))) < most:
-            stack.enter_context(daemon.wire())
-            eventually(partial(is_above, folder, count))
-        yield
+    with daemon.wire() as watch:
+        open_before = open_connections(watch)
+        former = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+        most = max(int(entry.name) for entry in folder.iterdir()) + 1
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most, former[1]))
+        with contextlib.ExitStack() as stack:
+            stack.callback(resource.prlimit, daemon.pid, resource.RLIMIT_NOFILE, former)
+            # Connections take the numbers below the limit that are free, one after the other: none waits behind them.
+            while len(list(folder.iterdir())) < most:
+                stack.enter_context(daemon.wire()).call("daemon.ping")
+            yield
+        # Their numbers would be free again in the middle of the next shortage.
+        eventually(lambda: open_connections(watch) <= open_before)
 
 
-def is_above(folder: Path, count: int) -> bool:
-    return len(list(folder.iterdir())) > count
+def open_connections(wire: Wire) -> int:
+    return int(wire.call("daemon.stats")["connections"]["open"])
 
 
 def failure(make: Callable[[], Any]) -> str:
@@ -141,12 +143,13 @@ def test_the_command_ends_with_the_reason_when_the_daemon_has_no_descriptor(star
 def test_limits_fit_the_number_of_files_that_may_be_open(
     start_by: Callable[[str], Daemon], origin: ScriptedOrigin
 ) -> None:
-    """With 64, clients and origins have ten descriptors each, and the eleventh client is refused by a limit."""
+    """With 64, clients and origins have eight descriptors each, and the ninth client is refused by a limit."""
     daemon = start_by(f'ulimit -n 64\nexec {CARPOOLD} "$@"')
     limits = daemon.call("daemon.config")["limits"]
-    assert (limits["connections"], limits["total_connections"], limits["paused_transfers"]) == (10, 10, 10)
+    costly = ["connections", "total_connections", "paused_transfers", "raw_streams"]
+    assert [limits[name] for name in costly] == [8] * 4
     with contextlib.ExitStack() as stack:
-        wires = [stack.enter_context(daemon.wire()) for _ in range(9)]
+        wires = [stack.enter_context(daemon.wire()) for _ in range(7)]
         for wire in wires:
             assert wire.call("request.perform", url=origin.url)["outcome"]["ok"]
         refusals = [stack.enter_context(daemon.wire()).receive() for _ in range(20)]

@@ -190,8 +190,8 @@ def test_the_command_takes_a_priority(start: StartDaemon, origin: ScriptedOrigin
 
 @pytest.fixture
 def few_files(start_by: Callable[[str], Daemon]) -> Daemon:
-    """Start a daemon that may have 256 files open."""
-    return start_by(f'ulimit -n 256\nexec {CARPOOLD} "$@"')
+    """Start a daemon that may have 400 files open: 84 each for clients and for origins."""
+    return start_by(f'ulimit -n 400\nexec {CARPOOLD} "$@"')
 
 
 def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
@@ -216,7 +216,7 @@ def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
     try:
         port = listener.getsockname()[1]
         # The 64 connections to origins and 60 clients need more than is left.
-        resource.prlimit(few_files.pid, resource.RLIMIT_NOFILE, (110, 256))
+        resource.prlimit(few_files.pid, resource.RLIMIT_NOFILE, (110, 400))
         with few_files.wire() as wire:
             for number in range(64):
                 wire.call("request.perform", url=f"http://127.2.0.{number + 1}:{port}/")

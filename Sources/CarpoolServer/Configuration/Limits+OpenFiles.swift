@@ -7,11 +7,11 @@ extension Limits {
     private static let ownFiles = 64
 
     /// Lowers the limits of what costs a descriptor, so that all of it together fits the number of files that may be
-    /// open (RLIMIT_NOFILE): clients, connections to origins and paused transfers have a third each of what the daemon
-    /// does not need itself.
+    /// open (RLIMIT_NOFILE): clients, connections to origins, paused transfers and raw streams have a quarter each of
+    /// what the daemon does not need itself.
     mutating func fit(openFiles: Int?) {
         guard let openFiles else { return }
-        let room = max(1, (openFiles - min(Limits.ownFiles, openFiles / 2)) / 3)
+        let room = max(1, (openFiles - min(Limits.ownFiles, openFiles / 2)) / 4)
         totalConnections = min(totalConnections, room)
         pausedTransfers = min(pausedTransfers, room)
         rawStreams = min(rawStreams, room)
