@@ -1,15 +1,7 @@
 internal import CarpoolHTTP
 
-/// Counts the challenges that a task has answered, at each URL by server and realm, so that a server that asks again
-/// and again gets no answer again and again.
+/// Limits the answers to a server that repeats its challenge: at each URL by server and realm, and in all.
 struct ChallengeDialogue {
-    /// What is done about a challenge.
-    enum Verdict {
-        case answer
-        /// The response that asks is the final one.
-        case deliver
-    }
-
     private struct Space {
         let server: ChallengingServer
         let origin: Origin
@@ -19,7 +11,6 @@ struct ChallengeDialogue {
     }
 
     private var spaces: [Space] = []
-    private var count = 0
 
     /// The most answers at a URL to a server for a realm, beside ``maximumStaleAnswers``.
     static let maximumAnswers = 2
@@ -33,24 +24,24 @@ struct ChallengeDialogue {
         space(server, origin, realm).map { spaces[$0].staleAnswers < ChallengeDialogue.maximumStaleAnswers } ?? true
     }
 
-    /// Counts the answer to a challenge, if it may be answered.
+    /// Counts the answer to a challenge. Returns `false` if there is none: the response that asks is the final one.
     /// - Parameter isChosen: whether a decider has chosen the credential: it is asked only so often.
-    /// - Throws: if the task has answered ``maximum`` challenges.
-    mutating func answer(
-        _ server: ChallengingServer, at origin: Origin, realm: String, isStale: Bool, isChosen: Bool
-    ) throws(SessionError) -> Verdict {
-        guard count < ChallengeDialogue.maximum else { throw .tooManyChallenges(ChallengeDialogue.maximum, origin) }
+    /// - Parameter answered: the challenges that the task has answered so far.
+    /// - Throws: if these are ``maximum``.
+    mutating func answers(
+        _ server: ChallengingServer, at origin: Origin, realm: String, isStale: Bool, isChosen: Bool, answered: Int
+    ) throws(SessionError) -> Bool {
         let index = space(server, origin, realm) ?? spaces.count
         if index == spaces.count { spaces.append(Space(server: server, origin: origin, realm: realm)) }
         if isStale {
-            guard answersStale(of: server, at: origin, realm: realm) else { return .deliver }
+            guard answersStale(of: server, at: origin, realm: realm) else { return false }
             spaces[index].staleAnswers += 1
         } else if !isChosen {
-            guard spaces[index].answers < ChallengeDialogue.maximumAnswers else { return .deliver }
+            guard spaces[index].answers < ChallengeDialogue.maximumAnswers else { return false }
             spaces[index].answers += 1
         }
-        count += 1
-        return .answer
+        guard answered < ChallengeDialogue.maximum else { throw .tooManyChallenges(ChallengeDialogue.maximum, origin) }
+        return true
     }
 
     /// A redirect follows: each URL may ask for itself, within ``maximum``.
@@ -67,8 +58,7 @@ extension SessionError {
         SessionError(
             "session_task_failed.too_many_challenges",
             "\(origin) asks for a credential again after \(limit) challenges were answered, which is the maximum",
-            hint:
-                "the hops of the record show which server asks each time: check the credential for it (credential, credentials, proxy)",
+            hint: tooManyHopsHint,
             details: [Detail("limit", .integer(limit))])
     }
 }

@@ -14,7 +14,7 @@ extension RequestMachine {
         /// The session ended under the request: no call cancelled it, and no event says so.
         case invalidated(SessionError)
         /// The time of the request is over, while no transfer runs.
-        case deadlinePassed(SessionError)
+        case deadlinePassed(TransportError)
         /// The request to send was made.
         case made(hasAdapters: Bool)
         /// The parameters make no request.

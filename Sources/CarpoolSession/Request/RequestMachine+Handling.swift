@@ -9,7 +9,7 @@ extension RequestMachine {
         case .suspend: return suspend()
         case .cancel(let reason): return cancel(reason)
         case .invalidated(let reason): return abort(reason)
-        case .deadlinePassed(let reason): return stop(reason)
+        case .deadlinePassed(let error): return stop(.sessionTaskFailed(error), error)
         case .setUp where state == .idle: advance(to: .make)
         case .made(let hasAdapters) where state == .adapting:
             advance(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
@@ -166,11 +166,11 @@ extension RequestMachine {
     fileprivate mutating func abort(_ reason: SessionError) -> Bool {
         guard state != .over, !isAborted else { return false }
         isAborted = true
-        return stop(reason)
+        return stop(reason, .cancellation)
     }
 
     /// Ends the request wherever it is, as its session or its deadline demands.
-    fileprivate mutating func stop(_ reason: SessionError) -> Bool {
+    fileprivate mutating func stop(_ reason: SessionError, _ error: TransportError) -> Bool {
         recordEnd(reason)
         switch state {
         case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false): finish()
@@ -180,7 +180,7 @@ extension RequestMachine {
         case .tasked(isStarted: true):
             advance(to: .wait)
             urgentActions.append(.cancelTransfer)
-        case .tasked(isStarted: false): endTask(.cancellation, nil)
+        case .tasked(isStarted: false): endTask(error, nil)
         case .serializing: urgentActions.append(.abortSerialization)
         case .settling, .completing, .over: break
         }

@@ -106,10 +106,10 @@ extension Session {
         guard let answer = candidate.answer() else { return false }
         let authentication = authentication(of: request)
         do throws(SessionError) {
-            let verdict = try authentication.dialogue.answer(
+            let isAnswered = try authentication.dialogue.answers(
                 server, at: origin, realm: candidate.realm, isStale: authentication.isStale(candidate, at: server),
-                isChosen: authentication[server].chosen != nil)
-            guard verdict == .answer else { return false }
+                isChosen: authentication[server].chosen != nil, answered: request.machine.hops.challenges)
+            guard isAnswered else { return false }
         } catch {
             request.redirection = .fail(error)
             return true

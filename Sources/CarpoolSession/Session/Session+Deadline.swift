@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-// The time limit of a request while no transfer of it runs: an interceptor, a validator, a decider, a serializer, the
-// delay of a retry, a disk or a reader is waited for.
+// The time limit of a request while no transfer of it runs: while it waits for an interceptor, a validator, a decider,
+// a serializer, the delay of a retry, a disk or a reader.
 extension Session {
     /// The milliseconds that are left to a request.
     func millisecondsLeft(of request: Request) -> Int {
@@ -12,7 +12,8 @@ extension Session {
 
     /// Ends the request when its time is over and no transfer runs that notices it.
     func watchDeadline(of request: Request) {
-        guard request.machine.deadline.timer == nil, request.machine.deadline.start != nil else { return }
+        let deadline = request.machine.deadline
+        guard deadline.timer == nil, deadline.start != nil, !deadline.hasPassed else { return }
         let timer = Timer { [self] in
             request.machine.deadline.timer = nil
             deadlinePassed(request)
@@ -32,24 +33,24 @@ extension Session {
         let limit = request.parameters.options.resourceTimeoutMilliseconds.value
         let wait = request.deadlineWait.map { ": \($0)" } ?? ""
         let error = TransportError(.timedOut, "not completed within \(limit) ms\(wait)", timeout: "resource")
-        let isRunning = request.transfer != nil && request.deferredCompletion == nil
-        guard case .tasked(isStarted: true) = request.machine.state else {
-            request.machine.deadline.hasPassed = true
-            if let timer = request.settlement?.timer { scheduler.arm(timer, afterMilliseconds: 0) }
-            handle(.deadlinePassed(.sessionTaskFailed(error)), of: request)
+        let isTasked = if case .tasked(isStarted: true) = request.machine.state { true } else { false }
+        // The transport ends a transfer that runs.
+        if isTasked, request.transfer != nil, request.deferredCompletion == nil { return }
+        request.machine.deadline.hasPassed = true
+        if let timer = request.settlement?.timer { scheduler.arm(timer, afterMilliseconds: 0) }
+        guard isTasked else {
+            handle(.deadlinePassed(error), of: request)
             return
         }
-        // The transport ends a transfer that runs.
-        guard !isRunning else { return }
-        request.machine.deadline.hasPassed = true
-        guard let completion = request.deferredCompletion, let transfer = request.transfer else {
+        guard let completion = request.deferredCompletion?.value, let transfer = request.transfer else {
             handle(.ended(error, .sessionTaskFailed(error)), of: request)
             return
         }
-        request.recordError(.sessionTaskFailed(error))
-        if let timer = request.settlement?.timer { scheduler.arm(timer, afterMilliseconds: 0) }
+        // A transfer that has failed keeps its own error.
         request.deferredCompletion = nil
-        delegate.transferDidComplete(transfer, TransferCompletion(error: error, metrics: completion.value.metrics))
+        if completion.error == nil { request.recordError(.sessionTaskFailed(error)) }
+        delegate.transferDidComplete(
+            transfer, TransferCompletion(error: completion.error ?? error, metrics: completion.metrics))
     }
 }
 

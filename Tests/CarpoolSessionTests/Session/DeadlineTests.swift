@@ -77,6 +77,31 @@ struct DeadlineTests {
         Self.expectTimeout(request, stage, of: "a decider has not answered")
     }
 
+    @Test("A serializer that does not finish")
+    func serializer() throws {
+        let work = ManualWork()
+        let stage = try Stage(work: work)
+        let request = Self.send(stage) { $0.serializers = [DataResponseSerializer()] }
+        stage.transport.respond(200, body: String(repeating: "a", count: 1_048_576))
+        #expect(!work.jobs.isEmpty)
+        Self.expectTimeout(request, stage, of: "a serializer has not finished")
+        work.runNext()
+        #expect(request.results.map { $0.error?.name } == ["session_task_failed.timed_out"])
+    }
+
+    @Test("A request that is suspended ends too")
+    func suspended() throws {
+        let stage = try Stage()
+        let request = Self.send(stage)
+        request.suspend()
+        stage.transport.respond(200)
+        stage.scheduler.advance(milliseconds: 1_499)
+        #expect(!request.isFinished)
+        stage.scheduler.advance(milliseconds: 1)
+        #expect(request.error?.name == "session_task_failed.timed_out" && request.isFinished)
+        #expect(stage.scheduler.count == 0 && stage.session.tasks.count == 0)
+    }
+
     @Test("Each transfer counts from the start of the request, with the limit that was set")
     func transfers() throws {
         let stage = try Stage()
