@@ -10,36 +10,38 @@
 
 // Names with the same hash are counted together.
 enum { NUMBERS = 4096 };
-static atomic_int counts[NUMBERS];
+static struct {
+    atomic_int count;
+    // The errno of the shortage for which the last look-up has failed; 0 if it has not.
+    atomic_int shortage;
+} lookups[NUMBERS];
 
-static atomic_int *count_of(const char *name) {
+static unsigned number_of(const char *name) {
     unsigned hash = 2166136261u;
     for (; *name && !(name[0] == '.' && !name[1]); name++) {
         unsigned char byte = (unsigned char)*name;
         if (byte >= 'A' && byte <= 'Z') byte |= 0x20;
         hash = (hash ^ byte) * 16777619u;
     }
-    return &counts[hash % NUMBERS];
+    return hash % NUMBERS;
 }
 
-int CLookups_count(const char *name) { return atomic_load(count_of(name)); }
+int CLookups_count(const char *name) { return atomic_load(&lookups[number_of(name)].count); }
 
-static atomic_int last_shortage;
-
-int CLookups_take_shortage(void) { return atomic_exchange(&last_shortage, 0); }
+int CLookups_shortage(const char *name) { return atomic_load(&lookups[number_of(name)].shortage); }
 
 static int is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS; }
 
 // The C library reports most shortages like an unknown name: errno may still tell, else a descriptor that cannot be
 // opened either.
-static void note_shortage(int code, int error) {
+static int shortage_of(int code, int error) {
     if (code == EAI_MEMORY) error = ENOMEM;
     if (!is_shortage(error)) {
         int probe = open("/", O_PATH | O_CLOEXEC);
         error = probe < 0 ? errno : 0;
         if (probe >= 0) close(probe);
     }
-    if (is_shortage(error)) atomic_store(&last_shortage, error);
+    return is_shortage(error) ? error : 0;
 }
 
 typedef int Lookup(const char *, const char *, const struct addrinfo *, struct addrinfo **);
@@ -55,15 +57,12 @@ int getaddrinfo(
     *(void **)&next = dlsym(RTLD_NEXT, "getaddrinfo");
     if (!next) return EAI_SYSTEM;
     if (!name) return next(name, service, hints, result);
-    atomic_int *count = count_of(name);
-    atomic_fetch_add(count, 1);
+    unsigned number = number_of(name);
+    atomic_fetch_add(&lookups[number].count, 1);
     errno = 0;
-    int code = next(name, service, hints, result);
-    if (code != 0) {
-        int error = errno;
-        note_shortage(code, error);
-        errno = error;
-    }
-    atomic_fetch_sub(count, 1);
+    int code = next(name, service, hints, result), error = errno;
+    atomic_store(&lookups[number].shortage, code ? shortage_of(code, error) : 0);
+    errno = error;
+    atomic_fetch_sub(&lookups[number].count, 1);
     return code;
 }

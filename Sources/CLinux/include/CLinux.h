@@ -226,8 +226,8 @@ void CLinux_hide_argument(int count, const char *value);
 // Peeking is not limited.
 void CLinux_limit_receiving(int64_t microseconds);
 
-// The bytes that were sent over a TCP connection, repeated ones included (TCP_INFO); 0 if that is not known.
-uint64_t CLinux_bytes_sent(int fd);
+// The bytes that were written to a TCP connection, or more of them (TCP_INFO); -1 if that is not known.
+int64_t CLinux_bytes_written(int fd);
 
 // The shortages that were noted, and the errno of the last one. In C, where a global variable needs no check of whether
 // it is initialized: each turn of the loop reads the number.

@@ -1,5 +1,4 @@
 internal import CCurl
-internal import CLookups
 internal import CarpoolSystem
 internal import Glibc
 
@@ -31,6 +30,8 @@ struct ErrorMapping {
     var isSwitchingProtocols = false
     /// The number of shortages (``Shortage``) before the transfer.
     var shortages = Shortage.count
+    /// The `errno` of the shortage for which the look-up of the host has failed; 0 if it has not.
+    var lookupShortage: Int32 = 0
     /// Whether an address was not tried for a shortage, whatever the other addresses have answered.
     var lacksSocket = false
 
@@ -55,30 +56,28 @@ struct ErrorMapping {
     /// The error if the daemon was short of something for what libcurl could not do: libcurl reports that like an
     /// unknown name, a refused connection or a bad file.
     private var shortageError: TransportError? {
-        guard mayBeShortage, let missing = Shortage.since(shortages) else { return nil }
+        guard let missing = shortage else { return nil }
+        Shortage.note(missing)
         return TransportError(
             .resourceUnavailable, "\(message(of: .resourceUnavailable)): \(Shortage.explanation(of: missing))",
             curlCode: Int32(bitPattern: code.rawValue), curlText: String(cString: curl_easy_strerror(code)),
             systemCode: missing, isRetryable: isIdempotent || !isRequestSent)
     }
 
-    private var mayBeShortage: Bool {
+    private var shortage: Int32? {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            let missing = CLookups_take_shortage()
-            if missing != 0 { Shortage.note(missing) }
             // The text of both versions of libcurl for a thread that it could not start.
-            if text.contains("thread failed to start") { Shortage.note(EAGAIN) }
-            return true
-        case CURLE_COULDNT_CONNECT: return lacksSocket || systemCode == 0 || Shortage.noteIfShort(systemCode)
-        case CURLE_OUT_OF_MEMORY where !isHeadTooLarge:
-            // Also for descriptors that it could not open.
-            if Shortage.since(shortages) == nil { Shortage.note(ENOMEM) }
-            return true
-        case CURLE_FAILED_INIT, CURLE_SSL_CACERT_BADFILE: return true
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR:
-            return Shortage.noteIfShort(Shortage.code(in: text) ?? 0)
-        default: return false
+            if text.contains("thread failed to start") { return EAGAIN }
+            return lookupShortage != 0 ? lookupShortage : nil
+        case CURLE_COULDNT_CONNECT:
+            if Shortage.isShortage(systemCode) { return systemCode }
+            return lacksSocket ? Shortage.since(shortages) : nil
+        // Also for descriptors that it could not open.
+        case CURLE_OUT_OF_MEMORY where !isHeadTooLarge: return Shortage.since(shortages) ?? ENOMEM
+        case CURLE_FAILED_INIT, CURLE_SSL_CACERT_BADFILE: return Shortage.since(shortages)
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CONNECT_ERROR: return Shortage.code(in: text)
+        default: return nil
         }
     }
 

@@ -185,7 +185,7 @@ extension CurlTransfer {
         guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
         guard let pool, !failsWithLostAddress else { return -1 }
         guard let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool) else {
-            lacksSocket = Shortage.isShortage(errno)
+            if Shortage.isShortage(errno) { lacksSocket = true }
             return -1
         }
         connectAttempts.append(attempt)

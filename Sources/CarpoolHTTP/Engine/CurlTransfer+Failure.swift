@@ -18,7 +18,7 @@ extension CurlTransfer {
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
                 isReused: isReused, authentication: authentication?.state, proxy: proxyOutcome(easy),
                 isSwitchingProtocols: headReader.status == 101, shortages: shortages,
-                lacksSocket: lacksSocket
+                lookupShortage: request.lookupShortage, lacksSocket: lacksSocket
             ).error
         }
         guard headReader.isComplete else {

@@ -18,6 +18,7 @@ extension CurlTransfer {
         if let seconds = transport.network.dnsCacheSeconds(at: transport.loop.now) {
             easy.set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
         }
+        lacksSocket = false
         // Waits for a connection that is being made rather than make another; of no use where each serves one request
         // at a time.
         if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }

@@ -109,8 +109,8 @@ final class CurlTransfer {
     var hasRefusedReuse = false
     /// Whether that has happened before, so that the transfer uses a new connection.
     var needsFreshConnection = false
-    /// The bytes that its connection had sent before, if that carried streams and was idle.
-    var sentBefore: UInt64?
+    /// The bytes that were written to its connection before, if that carries streams and was idle.
+    var writtenBefore: UInt64?
     /// Whether addresses were skipped because their family is not usable.
     var hasSkippedFamily = false
     /// Whether addresses of all families are tried.

@@ -16,23 +16,25 @@ extension CurlTransport {
 
     /// Whether libcurl may let the transfer wait for a stream of a connection that is there.
     private func mayPend(_ transfer: CurlTransfer) -> Bool {
-        guard case .running = transfer.phase, transfer.connection == nil, transfer.connectAttempts.isEmpty,
-            !transfer.needsFreshConnection, let pool = transfer.pool
+        guard case .running = transfer.phase, let pool = transfer.pool, pool.multi.key.httpProtocol == .multiplexed,
+            transfer.connection == nil, transfer.connectAttempts.isEmpty,
+            !transfer.needsFreshConnection, !transfer.request.needsFreshConnection
         else { return false }
         return pool.connections.contains { $0.isShared }
     }
 
-    /// Whether the transfer waits although no connection of its origin has a stream: they take none, such as after
-    /// SETTINGS_MAX_CONCURRENT_STREAMS 0, and libcurl would wait for ever (RFC 9113, section 6.5.2). They are ended.
-    private func endsUselessConnections(of transfer: CurlTransfer) -> Bool {
+    /// Ends the connections without which the transfer would go on: no connection of its origin has a stream, and it
+    /// waits nevertheless, such as after SETTINGS_MAX_CONCURRENT_STREAMS 0 (RFC 9113, section 6.5.2), for which libcurl
+    /// would wait for ever. Returns whether there were any.
+    private func endUselessConnections(of transfer: CurlTransfer) -> Bool {
         if let connection = transfer.connection {
             guard isUnsent(transfer, on: connection) else { return false }
             connection.isRetired = true
             return true
         }
-        guard mayPend(transfer), let pool = transfer.pool, pool.connections.allSatisfy({ $0.active == 0 }) else {
-            return false
-        }
+        guard mayPend(transfer), !isLookingUp(transfer), let pool = transfer.pool,
+            pool.connections.allSatisfy({ $0.active == 0 })
+        else { return false }
         for connection in pool.connections where connection.isShared && connection.isIdle { end(connection) }
         return true
     }
@@ -41,18 +43,20 @@ extension CurlTransport {
     /// shorter.
     private static let leastRequestBytes: UInt64 = 9 + 4 + 22
 
-    /// Whether libcurl has a stream for the transfer, but has not sent its first frame.
+    /// Whether libcurl has a stream for the transfer, but has not written its first frame. The socket must be the same
+    /// still: libcurl closes one whose peer has left, and makes another.
     private func isUnsent(_ transfer: CurlTransfer, on connection: OriginConnection) -> Bool {
-        guard let before = transfer.sentBefore, before > 0, connection.active == 1, transfer.headReader.byteCount == 0
+        guard let before = transfer.writtenBefore, connection.active == 1, transfer.headReader.byteCount == 0,
+            connections[connection.descriptor] === connection, let written = connection.bytesWritten
         else { return false }
-        return connection.bytesSent - before < CurlTransport.leastRequestBytes
+        return written >= before && written - before < CurlTransport.leastRequestBytes
     }
 
     private func checkDeadlines(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         let next = transfer.deadlines.next
         guard next.at <= loop.now else {
-            if endsUselessConnections(of: transfer) {
+            if endUselessConnections(of: transfer) {
                 transfer.needsFreshConnection = true
                 transfer.isRefused = true
                 restart(transfer)

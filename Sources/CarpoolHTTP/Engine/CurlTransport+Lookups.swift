@@ -37,6 +37,9 @@ extension CurlTransport {
 }
 
 extension TransportRequest {
+    /// The `errno` of the shortage for which the look-up of its host has failed; 0 if it has not.
+    var lookupShortage: Int32 { CLookups_shortage(lookedUpHost) }
+
     /// The host whose addresses libcurl looks up.
     fileprivate var lookedUpHost: String {
         firstProxyHost ?? partition.addresses?.replacement(of: url.origin)?.targetHost ?? url.origin.host

@@ -124,7 +124,7 @@ extension CurlTransport {
         transfer.connection = connection
         transfer.isReused = connection.transfers > 0
         if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
-        transfer.sentBefore = connection.isShared && connection.active == 0 ? connection.bytesSent : nil
+        transfer.writtenBefore = connection.isShared && connection.active == 0 ? connection.bytesWritten : nil
         connections.acquire(connection)
         guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
         transfer.newConnectionReason = newConnectionReason(of: transfer, in: pool)

@@ -152,8 +152,11 @@ final class OriginConnection {
         return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
     }
 
-    /// The bytes that were sent over it; 0 if that is not known.
-    var bytesSent: UInt64 { CLinux_bytes_sent(descriptor) }
+    /// The bytes that were written to its socket; `nil` if that is not known.
+    var bytesWritten: UInt64? {
+        let count = CLinux_bytes_written(descriptor)
+        return count < 0 ? nil : UInt64(count)
+    }
 
     /// Whether its local port is this one; stores the endpoints if so.
     func matches(_ endpoints: @autoclosure () -> Endpoints, localPort: UInt16) -> Bool {

@@ -184,7 +184,7 @@ public struct FieldBlock: Sendable {
     public func all(_ name: StaticString) -> [String] {
         bytes.withUnsafeBytes { all in
             entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
-                .map { FieldText.text(of: all[$0.value]) }
+                .map { FieldText.text(of: UnsafeRawBufferPointer(rebasing: all[$0.value])) }
         }
     }
 
@@ -212,7 +212,7 @@ public struct FieldBlock: Sendable {
     public func first(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in
             for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
-                return FieldText.text(of: all[entry.value])
+                return FieldText.text(of: UnsafeRawBufferPointer(rebasing: all[entry.value]))
             }
             return nil
         }
