@@ -2,7 +2,7 @@
 /// character. Browsers do the same with the fields that they show.
 public enum FieldText {
     /// Returns the text of these bytes.
-    public static func text(of bytes: some Sequence<UInt8>) -> String {
+    public static func text(of bytes: UnsafeRawBufferPointer) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }

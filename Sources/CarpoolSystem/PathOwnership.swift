@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Whether other users can change what a path leads to: then it is used for nothing of this process.
 public enum PathOwnership {
-    /// The first part of a path that belongs to another user than this process's and root, or in which all
-    /// users may replace names; `nil` if there is none. The part that does not exist is of no account. May block.
+    /// The first part of a path that belongs to another user than this process's and root, or that all
+    /// users may change; `nil` if there is none. A part that does not exist is ignored. May block.
     ///
     /// Symbolic links are followed part by part: both the link and what it leads to are checked.
     public static func foreignPart(of path: String) -> String? {
@@ -41,8 +41,9 @@ public enum PathOwnership {
             }
             guard owners.contains(status.st_uid) else { return next }
             guard status.st_mode & S_IFMT == S_IFLNK else {
-                let isShared = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & (S_IWOTH | S_ISVTX) == S_IWOTH
-                if isShared { return next }
+                let kind = status.st_mode & S_IFMT
+                let isShared = status.st_mode & (S_IWOTH | S_ISVTX) == S_IWOTH
+                if isShared, kind == S_IFDIR || kind == S_IFREG { return next }
                 place = next
                 continue
             }

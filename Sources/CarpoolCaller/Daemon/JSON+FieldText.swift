@@ -6,6 +6,6 @@ extension JSON {
     package var fieldText: String? {
         if let text = string { return text }
         let bytes = self["base64"]?.withUTF8 { (try? Base64.decode($0)) ?? [] }
-        return bytes.map { FieldText.text(of: $0) }
+        return bytes?.withUnsafeBytes { FieldText.text(of: $0) }
     }
 }

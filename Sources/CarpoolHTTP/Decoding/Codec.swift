@@ -118,12 +118,15 @@ final class Codec {
         stream.pointee.avail_in = UInt32(clamping: input.count)
         stream.pointee.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
         stream.pointee.avail_out = UInt32(clamping: buffer.count)
-        // Stops at the end of each block, where `data_type` says whether it was the last.
-        let result = CZlib.inflate(stream, Z_BLOCK)
+        var result: Int32
+        repeat {
+            // Stops at the end of each block, where `data_type` says whether it was the last.
+            result = CZlib.inflate(stream, Z_BLOCK)
+            if stream.pointee.data_type & Codec.lastBlockEnd == Codec.lastBlockEnd { hasAllData = true }
+        } while result == Z_OK && stream.pointee.avail_in > 0 && stream.pointee.avail_out > 0
         // A buffer error only says that nothing could be done this time.
         guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else { throw failure }
         isOver = result == Z_STREAM_END
-        if stream.pointee.data_type & Codec.lastBlockEnd == Codec.lastBlockEnd { hasAllData = true }
         return Step(
             read: input.count - Int(stream.pointee.avail_in), written: buffer.count - Int(stream.pointee.avail_out))
     }

@@ -42,9 +42,8 @@ final class ContentDecoder {
 
     /// How the decoded codings have ended, when no piece follows: the worst of them, with its name.
     var end: (end: Codec.End, coding: ContentCoding)? {
-        let codecs = stages.map(\.codec)
-        let worst = codecs.first { $0.end == .cut } ?? codecs.first { $0.end == .unchecked }
-        return worst.map { ($0.end, $0.coding) }
+        let worst = stages.first { $0.codec.end == .cut } ?? stages.first { $0.codec.end == .unchecked }
+        return worst.map { ($0.codec.end, $0.codec.coding) }
     }
 
     /// Produces output of a stage; reads its input from the stage before, or from the piece. Returns 0 at the end of
