@@ -10,29 +10,14 @@ from typing import Any
 import pytest
 from harness.daemon import Daemon
 from harness.waiting import SLOWNESS
-from origins.frames import (
-    DATA,
-    END_HEADERS,
-    END_STREAM,
-    GOAWAY,
-    HEADERS,
-    OK,
-    PING,
-    SETTINGS,
-    UNKNOWN,
-    WINDOW_UPDATE,
-    frame,
-    greet,
-    read_requests,
-    wait_for_the_end,
-)  # fmt: skip
+from origins import frames as h2
 from origins.peer import StartPeer
 
 MAX_CONCURRENT_STREAMS = 3
 INITIAL_WINDOW_SIZE = 4
-NO_STREAMS = frame(SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0))
+NO_STREAMS = h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0))
 AT_ONCE_SECONDS = 3.0 * SLOWNESS
-RESPONSE = END_HEADERS | END_STREAM
+RESPONSE = h2.END_HEADERS | h2.END_STREAM
 
 
 @pytest.fixture(autouse=True)
@@ -53,17 +38,17 @@ class Server:
     def __call__(self, connection: socket.socket) -> None:
         self.connections += 1
         is_first = self.connections == 1
-        (stream,) = greet(connection, 1)
+        (stream,) = h2.greet(connection, 1)
         if is_first and self.before:
             connection.sendall(self.fault)
-            return wait_for_the_end(connection)
-        response = frame(HEADERS, RESPONSE, stream, OK)
+            return h2.wait_for_the_end(connection)
+        response = h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK)
         connection.sendall(response + (self.fault if is_first and self.together else b""))
         if is_first and not self.together:
             connection.sendall(self.fault)
         while True:
-            (stream,) = read_requests(connection, 1)
-            connection.sendall(frame(HEADERS, RESPONSE, stream, OK))
+            (stream,) = h2.read_requests(connection, 1)
+            connection.sendall(h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK))
 
 
 def perform(daemon: Daemon, origin: dict[str, Any], **params: Any) -> dict[str, Any]:
@@ -74,7 +59,7 @@ def perform(daemon: Daemon, origin: dict[str, Any], **params: Any) -> dict[str, 
 
 
 @pytest.mark.parametrize(
-    "fault", [NO_STREAMS, frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0))], ids=["no-streams", "goaway"]
+    "fault", [NO_STREAMS, h2.frame(h2.GOAWAY, 0, 0, struct.pack(">II", 1, 0))], ids=["no-streams", "goaway"]
 )
 @pytest.mark.parametrize("together", [True, False], ids=["with the response", "later"])
 def test_the_next_request_has_a_connection_of_its_own(
@@ -91,16 +76,16 @@ def test_the_next_request_has_a_connection_of_its_own(
 
 
 FAULTS = {
-    "data on no stream": frame(DATA, 0, 0, b"x"),
-    "window of no stream": frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 0)),
-    "settings of a wrong size": frame(SETTINGS, 0, 0, b"x"),
-    "window too large": frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, 1 << 31)),
-    "bad table": frame(HEADERS, RESPONSE, 1, b"\xff\xff\xff\xff\xff"),
-    "settings": frame(SETTINGS, 0, 0) * 20_000,
-    "pings": frame(PING, 0, 0, b"12345678") * 20_000,
-    "empty data": frame(HEADERS, END_HEADERS, 1, OK) + frame(DATA, 0, 1) * 200_000,
-    "continuations": frame(HEADERS, 0, 1, OK) + frame(9, 0, 1) * 200_000,
-    "unknown": frame(UNKNOWN, 0, 0) * 200_000,
+    "data on no stream": h2.frame(h2.DATA, 0, 0, b"x"),
+    "window of no stream": h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 0)),
+    "settings of a wrong size": h2.frame(h2.SETTINGS, 0, 0, b"x"),
+    "window too large": h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, 1 << 31)),
+    "bad table": h2.frame(h2.HEADERS, RESPONSE, 1, b"\xff\xff\xff\xff\xff"),
+    "settings": h2.frame(h2.SETTINGS, 0, 0) * 20_000,
+    "pings": h2.frame(h2.PING, 0, 0, b"12345678") * 20_000,
+    "empty data": h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.OK) + h2.frame(h2.DATA, 0, 1) * 200_000,
+    "continuations": h2.frame(h2.HEADERS, 0, 1, h2.OK) + h2.frame(9, 0, 1) * 200_000,
+    "unknown": h2.frame(h2.UNKNOWN, 0, 0) * 200_000,
 }
 
 

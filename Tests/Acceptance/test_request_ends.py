@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from harness.daemon import Daemon
 from harness.waiting import SLOWNESS
-from origins.restless import Restless
+from origins.peer import StartPeer
+from origins.restless import Restless, RestlessFrames
 from origins.scripted import ScriptedOrigin
 
 COUNT = int(os.environ.get("CARPOOL_TEST_ENDINGS", "300"))
@@ -20,41 +22,31 @@ AT_ONCE = 50
 MAXIMUM = 40
 """The requests that servers cause within an attempt, the first one included."""
 ATTEMPTS = 3
+REFUSALS = 5
 LATE_SECONDS = 1.0 * SLOWNESS
 """What a busy machine may add to a time limit; benchmarks measure how well it is kept."""
 CREDENTIAL = {"username": "ada", "password": "secret"}
 
 
-class Restarted(ScriptedOrigin):
-    """A scripted origin with one handler for every target."""
-
-    def every(self, handler: Restless) -> None:
-        self._handlers = Everywhere(handler)
-
-
-class Everywhere(dict[str, Any]):
-    def __init__(self, handler: Restless) -> None:
-        super().__init__()
-        self._handler = handler
-
-    def get(self, _key: str, _default: Any = None) -> Any:
-        return self._handler
+@pytest.fixture
+def restless(origin: ScriptedOrigin) -> Iterator[Restless]:
+    origin.handler = handler = Restless(SEED)
+    yield handler
+    handler.released.set()
 
 
 @pytest.fixture
-def restless() -> Iterator[tuple[Restarted, Restless]]:
-    origin, handler = Restarted(), Restless(SEED)
-    origin.every(handler)
-    yield origin, handler
+def restless_frames(peer: StartPeer) -> Iterator[tuple[dict[str, Any], RestlessFrames]]:
+    handler = RestlessFrames(SEED)
+    yield peer(handler, tls=True, protocols=("h2",)), handler
     handler.released.set()
-    origin.stop()
 
 
-def parameters(origin: ScriptedOrigin, number: int) -> dict[str, Any]:
+def parameters(base: str, number: int, **given: Any) -> dict[str, Any]:
     """A request whose settings are drawn at random."""
     dice = random.Random(f"{SEED} request {number}")
     params: dict[str, Any] = {
-        "url": f"{origin.url}/{number}",
+        "url": f"{base}/{number}",
         "method": dice.choice(["GET", "GET", "HEAD", "PUT", "POST", "PATCH"]),
         "resource_timeout_ms": dice.choice([200, 500, 1_000]),
         "redirect": {"max_hops": dice.choice([0, 3, 16])},
@@ -66,27 +58,25 @@ def parameters(origin: ScriptedOrigin, number: int) -> dict[str, Any]:
         params["default_headers"] = False
     if dice.random() < 0.7:
         params["credential"] = CREDENTIAL | {"schemes": dice.choice([["digest"], ["basic", "digest"]])}
-    if dice.random() < 0.4:
+    if base.startswith("http:") and dice.random() < 0.4:
         params["url"] = f"http://origin.example/{number}"
-        params["proxy"] = {"all": {"url": origin.url, **CREDENTIAL}}
+        params["proxy"] = {"all": {"url": base, **CREDENTIAL}}
     if dice.random() < 0.3:
         params["cache"] = "use_protocol"
     if dice.random() < 0.5:
         policy = {"limit": ATTEMPTS - 1, "scale_ms": dice.choice([0, 50, 5_000]), "without_validation": True}
         params["interceptor"] = [{"retry_policy": policy}]
-    return params
+    return params | given
 
 
-def test_random_answers_end_in_time_and_within_the_maximum(
-    daemon: Daemon, restless: tuple[Restarted, Restless]
-) -> None:
-    origin, handler = restless
+def send_all(daemon: Daemon, base: str, received: Counter[str], most: int, **given: Any) -> None:
+    """Send requests; each ends in its time, and causes at most so many requests in each of its attempts."""
     late = []
     with daemon.wire() as wire:
         for start in range(0, COUNT, AT_ONCE):
             calls = {}
             for number in range(start, min(start + AT_ONCE, COUNT)):
-                params = parameters(origin, number)
+                params = parameters(base, number, **given)
                 calls[wire.request("request.perform", params)] = (number, params, time.monotonic())
             for _ in range(len(calls)):
                 answer = wire.receive()
@@ -96,10 +86,25 @@ def test_random_answers_end_in_time_and_within_the_maximum(
                     late.append((number, round(spent, 2), params))
                 assert "result" in answer, (number, params, answer)
     assert not late
-    for path, count in handler.received.items():
-        number = int(path.rpartition("/")[2])
-        retries = ATTEMPTS if "interceptor" in parameters(origin, number) else 1
-        assert count <= retries * MAXIMUM, (number, count, parameters(origin, number))
+    for path, count in received.items():
+        params = parameters(base, int(path.rpartition("/")[2]))
+        attempts = ATTEMPTS if "interceptor" in params else 1
+        assert count <= attempts * most, (count, params)
+
+
+def test_random_answers_end_in_time_and_within_the_maximum(
+    daemon: Daemon, origin: ScriptedOrigin, restless: Restless
+) -> None:
+    send_all(daemon, origin.url, restless.received, MAXIMUM)
+
+
+def test_random_frames_end_in_time_and_within_the_maximum(
+    daemon: Daemon, restless_frames: tuple[dict[str, Any], RestlessFrames]
+) -> None:
+    """libcurl sends a stream that was refused again, up to five times for each of the requests."""
+    peer, handler = restless_frames
+    base = f"https://127.0.0.1:{peer['port']}"
+    send_all(daemon, base, handler.received, MAXIMUM * (1 + REFUSALS), trust=peer["trust"])
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH"])

@@ -9,6 +9,6 @@ struct FieldTextTests {
             ([0xFF, 0x80, 0x41], "ÿ\u{80}A"), ([], ""),
         ] as [([UInt8], String)])
     func text(_ bytes: [UInt8], _ text: String) {
-        #expect(FieldText.text(of: bytes) == text)
+        #expect(bytes.withUnsafeBytes { FieldText.text(of: $0) } == text)
     }
 }

@@ -13,23 +13,7 @@ from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.waiting import eventually
 from harness.wire import Wire
-from origins.frames import (
-    DATA,
-    END_HEADERS,
-    END_STREAM,
-    GOAWAY,
-    HEADERS,
-    OK,
-    PADDED,
-    REFUSED_STREAM,
-    RST_STREAM,
-    UNKNOWN,
-    WINDOW_UPDATE,
-    frame,
-    greet,
-    read_requests,
-    wait_for_the_end,
-)  # fmt: skip
+from origins import frames as h2
 from origins.peer import StartPeer
 
 STREAMS = 70
@@ -55,10 +39,10 @@ def outcomes(wire: Wire, requests: list[str]) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("kind", "flags", "payload"),
     [
-        (DATA, 0, b""),
-        (DATA, PADDED, b"\0"),
-        (WINDOW_UPDATE, 0, struct.pack(">I", 1)),
-        (UNKNOWN, 0, b""),
+        (h2.DATA, 0, b""),
+        (h2.DATA, h2.PADDED, b"\0"),
+        (h2.WINDOW_UPDATE, 0, struct.pack(">I", 1)),
+        (h2.UNKNOWN, 0, b""),
     ],
     ids=["empty data", "padding", "window updates", "unknown"],
 )
@@ -66,9 +50,9 @@ def test_b2_frames_without_end(daemon: Daemon, peer: StartPeer, kind: int, flags
     sent: list[int] = []
 
     def talk(connection: socket.socket) -> None:
-        streams = greet(connection, STREAMS)
-        connection.sendall(b"".join(frame(HEADERS, END_HEADERS, stream, OK) for stream in streams))
-        round_ = b"".join(frame(kind, flags, stream, payload) for stream in streams)
+        streams = h2.greet(connection, STREAMS)
+        connection.sendall(b"".join(h2.frame(h2.HEADERS, h2.END_HEADERS, stream, h2.OK) for stream in streams))
+        round_ = b"".join(h2.frame(kind, flags, stream, payload) for stream in streams)
         flood = round_ * ((1 << 20) // len(round_))
         while sum(sent) < FLOOD_BYTES:
             connection.sendall(flood)
@@ -84,11 +68,11 @@ def test_b2_frames_without_end(daemon: Daemon, peer: StartPeer, kind: int, flags
 @pytest.mark.parametrize(("fields", "error"), [(250, None), (1_900, "data_length_exceeds_maximum")])
 def test_b2_heads_of_many_fields(daemon: Daemon, peer: StartPeer, fields: int, error: str | None) -> None:
     def talk(connection: socket.socket) -> None:
-        streams = greet(connection, STREAMS)
-        blocks = [OK + NEW_FIELD + FIELD * (fields - 1), *[OK + FIELD * fields] * (STREAMS - 1)]
+        streams = h2.greet(connection, STREAMS)
+        blocks = [h2.OK + NEW_FIELD + FIELD * (fields - 1), *[h2.OK + FIELD * fields] * (STREAMS - 1)]
         heads = zip(streams, blocks, strict=True)
-        connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, *head) for head in heads))
-        wait_for_the_end(connection)
+        connection.sendall(b"".join(h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, *head) for head in heads))
+        h2.wait_for_the_end(connection)
 
     origin = peer(talk, tls=True, protocols=("h2",))
     with daemon.wire() as wire, bounded_turns(daemon):
@@ -97,7 +81,7 @@ def test_b2_heads_of_many_fields(daemon: Daemon, peer: StartPeer, fields: int, e
             assert outcome["ok"] is (error is None)
 
 
-@pytest.mark.parametrize("kind", [RST_STREAM, GOAWAY], ids=["reset", "goaway"])
+@pytest.mark.parametrize("kind", [h2.RST_STREAM, h2.GOAWAY], ids=["reset", "goaway"])
 def test_b2_many_origins_refuse_all_streams_at_once(daemon: Daemon, peer: StartPeer, kind: int) -> None:
     refuses = threading.Event()
     seen: list[int] = []
@@ -105,16 +89,16 @@ def test_b2_many_origins_refuse_all_streams_at_once(daemon: Daemon, peer: StartP
     def talk(connection: socket.socket) -> None:
         # libcurl sends a refused request again, a few times.
         count = 1 if refuses.is_set() else STREAMS
-        streams = greet(connection, count)
+        streams = h2.greet(connection, count)
         seen.extend(streams)
         refuses.wait(60)
-        if kind == GOAWAY:
-            connection.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", 0, 0)))
-            return wait_for_the_end(connection)
+        if kind == h2.GOAWAY:
+            connection.sendall(h2.frame(h2.GOAWAY, 0, 0, struct.pack(">II", 0, 0)))
+            return h2.wait_for_the_end(connection)
         while True:
-            refusal = struct.pack(">I", REFUSED_STREAM)
-            connection.sendall(b"".join(frame(RST_STREAM, 0, stream, refusal) for stream in streams))
-            streams = read_requests(connection, 1)
+            refusal = struct.pack(">I", h2.REFUSED_STREAM)
+            connection.sendall(b"".join(h2.frame(h2.RST_STREAM, 0, stream, refusal) for stream in streams))
+            streams = h2.read_requests(connection, 1)
 
     origins = [peer(talk, tls=True, protocols=("h2",)) for _ in range(ORIGINS)]
     with daemon.wire() as wire, bounded_turns(daemon):

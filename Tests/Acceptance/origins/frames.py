@@ -8,7 +8,7 @@ import struct
 PREFACE_BYTES = 24
 HEADER_BYTES = 9
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, UNKNOWN = 0, 1, 3, 4, 6, 7, 8, 0xBE
-ACKNOWLEDGED, END_STREAM, END_HEADERS, PADDED = 1, 1, 4, 8
+ACKNOWLEDGED, END_STREAM, END_HEADERS, PADDED, PRIORITY = 1, 1, 4, 8, 32
 REFUSED_STREAM = 7
 MANY_STREAMS = struct.pack(">HI", 3, 1_000)
 """SETTINGS_MAX_CONCURRENT_STREAMS."""
@@ -29,14 +29,29 @@ def read_exactly(connection: socket.socket, count: int) -> bytes:
     return data
 
 
+def read(connection: socket.socket) -> tuple[int, int, int, bytes]:
+    """Return the kind of the next frame, its flags, its stream and its payload."""
+    head = read_exactly(connection, HEADER_BYTES)
+    payload = read_exactly(connection, int.from_bytes(head[:3], "big"))
+    return head[3], head[4], int.from_bytes(head[5:], "big"), payload
+
+
+def reset(stream: int, code: int) -> bytes:
+    return frame(RST_STREAM, 0, stream, struct.pack(">I", code))
+
+
+def goaway(last: int) -> bytes:
+    """Return the frame after which only the streams up to `last` get a response."""
+    return frame(GOAWAY, 0, 0, struct.pack(">II", last, 0))
+
+
 def read_requests(connection: socket.socket, count: int) -> list[int]:
     """Return the numbers of the streams, when there are so many."""
     streams: list[int] = []
     while len(streams) < count:
-        head = read_exactly(connection, HEADER_BYTES)
-        read_exactly(connection, int.from_bytes(head[:3], "big"))
-        if head[3] == HEADERS:
-            streams.append(int.from_bytes(head[5:], "big"))
+        kind, _, stream, _ = read(connection)
+        if kind == HEADERS:
+            streams.append(stream)
     return streams
 
 

@@ -139,6 +139,8 @@ class ScriptedOrigin:
         host = f"[{address}]" if ":" in address else address
         self.url = f"http{'s' if certificate else ''}://{host}:{self.port}"
         self._handlers: dict[str, Handler] = {}
+        self.handler: Handler = echo
+        """Of targets that have none of their own."""
         self._head_handlers: dict[str, HeadHandler] = {}
         self._changed = threading.Condition()
         self._requests: list[Received] = []
@@ -268,7 +270,7 @@ class ScriptedOrigin:
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
-        handler = self._handlers.get(request.target.partition("?")[0], echo)
+        handler = self._handlers.get(request.target.partition("?")[0], self.handler)
         handler(Exchange(self, connection, stream, request))
 
 
