@@ -289,63 +289,6 @@ int CLinux_link_detected(const char *name) {
     return result < 0 ? -1 : value.data != 0;
 }
 
-// Weak, since the command is linked statically against the C library: it resolves no names and lacks these functions.
-#pragma weak getaddrinfo_a
-#pragma weak gai_error
-#pragma weak freeaddrinfo
-
-struct lookup {
-    struct gaicb request;
-    struct gaicb *list[1];
-    struct addrinfo hints;
-    int pipe;
-    char name[256];
-};
-
-// Runs on a thread of the C library, and uses nothing but the pipe.
-static void lookup_done(union sigval value) {
-    struct lookup *lookup = value.sival_ptr;
-    while (write(lookup->pipe, &lookup, sizeof lookup) < 0 && errno == EINTR) {}
-}
-
-void *CLinux_resolve(const char *name, int pipe) {
-    if (!getaddrinfo_a) { errno = ENOSYS; return NULL; }
-    struct lookup *lookup = calloc(1, sizeof *lookup);
-    if (!lookup) return NULL;
-    if (strlen(name) >= sizeof lookup->name) { free(lookup); errno = ENAMETOOLONG; return NULL; }
-    strcpy(lookup->name, name);
-    lookup->pipe = pipe;
-    lookup->hints.ai_family = AF_UNSPEC;
-    lookup->hints.ai_socktype = SOCK_STREAM; // one answer for each address
-    lookup->request.ar_name = lookup->name;
-    lookup->request.ar_request = &lookup->hints;
-    lookup->list[0] = &lookup->request;
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD};
-    event.sigev_notify_function = lookup_done;
-    event.sigev_value.sival_ptr = lookup;
-    if (getaddrinfo_a(GAI_NOWAIT, lookup->list, 1, &event) == 0) return lookup;
-    free(lookup);
-    errno = EAGAIN;
-    return NULL;
-}
-
-int CLinux_resolve_take(void *handle, uint8_t *lengths, uint8_t *bytes, int capacity) {
-    struct lookup *lookup = handle;
-    int error = gai_error(&lookup->request), count = 0;
-    for (struct addrinfo *found = lookup->request.ar_result; !error && found && count < capacity; found = found->ai_next) {
-        if (found->ai_family == AF_INET) {
-            lengths[count] = 4;
-            memcpy(bytes + 16 * count++, &((struct sockaddr_in *)found->ai_addr)->sin_addr, 4);
-        } else if (found->ai_family == AF_INET6) {
-            lengths[count] = 16;
-            memcpy(bytes + 16 * count++, &((struct sockaddr_in6 *)found->ai_addr)->sin6_addr, 16);
-        }
-    }
-    if (lookup->request.ar_result) freeaddrinfo(lookup->request.ar_result);
-    free(lookup);
-    return error ? error : count;
-}
-
 struct thread_start {
     void (*body)(void *context);
     void *context;

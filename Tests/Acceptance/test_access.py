@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import stat
@@ -15,6 +16,7 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import CARPOOLD, Daemon, environment
 from harness.process import begin, running
+from harness.tracing import needs_strace, traced
 from harness.users import NOBODY, as_root, ask_as
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
@@ -320,3 +322,19 @@ def test_signals_without_a_meaning_do_not_end_the_daemon(daemon: Daemon) -> None
     for number in [*numbers, signal.SIGPWR, signal.SIGPIPE, signal.SIGRTMIN, signal.SIGRTMAX]:
         daemon.signal(number)
         assert daemon.call("daemon.ping")["pong"]
+
+
+@needs_strace
+@as_root
+@pytest.mark.own_daemon
+def test_no_thread_takes_the_signals_of_the_loop(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """A thread that does not block SIGTERM would let it end the daemon at once, with its socket left."""
+    log = tmp_path / "strace"
+    with traced(daemon, log, "trace=rt_sigprocmask"), daemon.wire() as wire:
+        wire.call("reachability.get", host="localhost")
+        wire.call("request.perform", url="http://name.invalid/")
+        for kind in ("data", "download"):
+            assert wire.call("request.perform", url=origin.url, kind=kind)["outcome"]["ok"]
+    masks = re.findall(r"rt_sigprocmask\(SIG_SETMASK, (~?)\[([^]]*)\]", log.read_text())
+    assert masks
+    assert [names for inverted, names in masks if not inverted and "TERM" not in names] == []

@@ -6,24 +6,18 @@ sample of them runs by default, all of them with CARPOOL_SHORTAGES=all (three an
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
-import shutil
-import signal
-import subprocess
 import time
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from conftest import StartDaemon
-from harness.daemon import Daemon
-from harness.process import begin
+from harness.tracing import needs_strace, traced
 from harness.users import as_root
-from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
+from harness.waiting import SLOWNESS, eventually
 from harness.workload import LARGE_BYTES, Workload
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -70,38 +64,23 @@ def cases() -> list[Case]:
     return [case for case in every if str(case).startswith(tuple(SAMPLE.split(",")))]
 
 
-@contextlib.contextmanager
-def failing(daemon: Daemon, case: Case) -> Iterator[None]:
-    """Let the calls of the daemon's threads fail while the body runs."""
-    strace = begin(
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-p", str(daemon.pid), "-e", f"trace={case.call}",
-         "-e", f"inject={case.call}:error={case.error}:when={case.when}"],
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
-    status = Path(f"/proc/{daemon.pid}/status")
-    try:
-        eventually(lambda: "TracerPid:\t0\n" not in status.read_text())
-        yield
-    finally:
-        strace.send_signal(signal.SIGINT)
-        assert strace.stderr is not None
-        strace.stderr.close()
-        strace.wait(PATIENCE_SECONDS)
-
-
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is missing")
+@needs_strace
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_a_failed_system_call_is_answered_in_time_and_heals(
     start: StartDaemon, origin: ScriptedOrigin, nginx: Nginx, authority: Authority, tmp_path: Path, case: Case
 ) -> None:
     daemon = start(config={"cache": "no_store"})
     workload = Workload(daemon, origin, nginx, authority, tmp_path)
-    with failing(daemon, case):
+    log = tmp_path / "strace"
+    injection = f"inject={case.call}:error={case.error}:when={case.when}"
+    with traced(daemon, log, f"trace={case.call}", injection):
         began = time.monotonic()
         outcomes = workload.run()
         took = time.monotonic() - began
     assert daemon.process.poll() is None, f"the daemon has ended: {outcomes}\n{daemon.log.read_text()}"
-    print(case, outcomes, round(took, 1))
+    injected = log.read_text().count("(INJECTED)")
+    print(case, injected, outcomes, round(took, 1))
+    assert injected > 0 or case.when != "1"
     if case.error in SHORT and f"{case.call}-{case.error}" not in TABLE["known"]:
         blamed = {name: outcome for name, outcome in outcomes.items() if any(blame in outcome for blame in BLAMES)}
         assert not blamed

@@ -190,8 +190,8 @@ ssize_t CLinux_netlink_receive(int fd, void *bytes, size_t size);
 // notifications that it has delayed so far. 1, 0, or -1 with errno.
 int CLinux_link_detected(const char *name);
 
-// getaddrinfo_a needs _GNU_SOURCE. Starts resolving a name with the C library, on a thread of the library; when that
-// is done, the returned address is written to the pipe, as the bytes of a pointer. NULL with errno.
+// Starts resolving a name with the C library (getaddrinfo(3)), on a thread of its own; when that is done, the returned
+// address is written to the pipe, as the bytes of a pointer. NULL with errno.
 void *CLinux_resolve(const char *name, int pipe);
 
 // Returns the result of a look-up, up to `capacity` addresses: the length of each, 4 or 16, and its bytes, 16 for each.

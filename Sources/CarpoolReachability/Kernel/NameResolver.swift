@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Resolves names as other programs do (getaddrinfo(3)), without blocking the loop.
 ///
-/// The C library waits on its own threads. They report the end of a look-up through a pipe, and use nothing else of
+/// The C library waits on a thread for each look-up, which reports the end through a pipe, and uses nothing else of
 /// this object.
 public final class NameResolver: ReadinessHandler {
     /// Why a name has no addresses.
@@ -34,7 +34,7 @@ public final class NameResolver: ReadinessHandler {
     private var running: [UnsafeMutableRawPointer: Lookup] = [:]
     private var waiting: [Lookup] = []
 
-    /// Maximum number of running look-ups: each uses a thread of the C library.
+    /// Maximum number of running look-ups: each uses a thread.
     private static let maximumRunning = 8
     /// Maximum number of running look-ups of one user: an unanswered one takes half a minute, and the rest are for
     /// other users.
