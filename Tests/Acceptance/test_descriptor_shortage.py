@@ -119,7 +119,7 @@ def test_what_needs_a_descriptor_fails_for_the_shortage_and_works_after_it(
 
 
 def test_a_client_that_cannot_be_accepted_is_refused_with_the_reason(start: StartDaemon) -> None:
-    """It waits until a descriptor is free; after two seconds it is refused by a spare one."""
+    """It waits until a descriptor is free; after four seconds it is refused by a spare one."""
     daemon = start()
     for _ in range(2):
         with without_descriptors(daemon), daemon.wire() as late:

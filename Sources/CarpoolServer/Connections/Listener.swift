@@ -25,8 +25,9 @@ final class Listener: ReadinessHandler {
     private static let peersPerTurn = 64
     /// How long it waits before it tries again to accept peers.
     private static let pauseMilliseconds = 100
-    /// How long peers wait for a descriptor before they are refused.
-    private static let patienceMilliseconds = 2_000
+    /// How long peers wait for a descriptor before they are refused: idle connections to origins, which are closed for
+    /// them, take up to two seconds.
+    private static let patienceMilliseconds = 4_000
     private static let spareCount = 4
 
     init(fd: consuming FileDescriptor, loop: EventLoop, accept: @escaping (consuming FileDescriptor) -> Void) {
