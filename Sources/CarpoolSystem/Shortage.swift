@@ -67,6 +67,6 @@ public enum Shortage {
 }
 
 extension SystemError {
-    /// Whether the call failed because the process or the machine is short of something.
+    /// Whether the call failed because the process or the machine is short of a resource.
     public var isShortage: Bool { Shortage.isShortage(code) }
 }

@@ -20,7 +20,7 @@ struct DiskError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     let kind: Kind
-    /// Whether the daemon or the machine was short of something, which passes.
+    /// Whether the daemon or the machine was short of a resource, which passes.
     var isShortage = false
     /// What failed, in words.
     let description: String

@@ -53,7 +53,7 @@ struct ErrorMapping {
             isRetryable: isTransient && (isIdempotent || !isRequestSent))
     }
 
-    /// The error if the daemon was short of something for what libcurl could not do: libcurl reports that like an
+    /// The error if the daemon was short of a resource for what libcurl could not do: libcurl reports that like an
     /// unknown name, a refused connection or a bad file.
     private var shortageError: TransportError? {
         guard let missing = shortage else { return nil }

@@ -125,6 +125,10 @@ extension CurlTransfer {
 
     /// Its position in the queue and what it waits for; `nil` if it does not wait.
     private var wait: TransportError.Wait? {
+        if let lookupPlace {
+            return TransportError.Wait(
+                position: transport.lookups.position(lookupPlace) + 1, obstacle: TransportError.Wait.lookups)
+        }
         guard case .waiting = phase, let slot else { return nil }
         return TransportError.Wait(
             position: transport.queue.position(slot) + 1, obstacle: transport.queue.obstacle(slot).rawValue)

@@ -37,6 +37,10 @@ final class CurlTransfer {
     var pool: OriginPool?
     /// Its slot in the admission queue, while it waits and while it runs.
     var slot: AdmissionSlot?
+    /// Its position among those that wait for a look-up, while it does.
+    var lookupPlace: LookupTable<CurlTransfer>.Place?
+    /// Whether it is in the table of look-ups.
+    var isCountedAsLookup = false
     var connection: OriginConnection?
     /// Sockets opened for it that are not connected yet: one for each address that libcurl tries.
     var connectAttempts: [OriginConnection] = []

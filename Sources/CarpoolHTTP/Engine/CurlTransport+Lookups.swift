@@ -1,39 +1,90 @@
 internal import CLookups
 internal import CarpoolSystem
 
-/// Look-ups whose transfers have ended.
+/// Look-ups of hosts' names.
 extension CurlTransport {
-    /// The interval between checks of the abandoned look-ups, in milliseconds.
-    private static let lookupMilliseconds = 100
+    /// The interval between checks whether look-ups have ended, while transfers wait for one, in milliseconds.
+    private static let lookupMilliseconds = 20
+    /// How long a thread may take to begin a look-up, in milliseconds.
+    private static let lookupStartMilliseconds = 100
+
+    /// Whether a transfer may start as far as the look-up of its host is concerned; if not, it has left the queue, and
+    /// is queued again when its process may begin another look-up.
+    func mayLookUp(_ transfer: CurlTransfer, in pool: OriginPool) -> Bool {
+        // With a connection the address is known.
+        guard pool.connections.isEmpty, transfer.request.needsLookup else { return true }
+        let owner = transfer.request.lookupOwner
+        transfer.isCountedAsLookup = lookups.begin(transfer, for: owner)
+        if !transfer.isCountedAsLookup, sweptTurn != loop.turns {
+            sweepLookups()
+            transfer.isCountedAsLookup = lookups.begin(transfer, for: owner)
+        }
+        if transfer.isCountedAsLookup { return true }
+        if transfer.lookupPlace == nil { transfer.lookupPlace = lookups.wait(transfer, for: owner) }
+        awaitLookups()
+        return false
+    }
+
+    /// A transfer that was admitted ends, or starts again.
+    /// - Parameter isOver: whether it is known that its look-up has ended.
+    func endLookup(of transfer: CurlTransfer, isOver: Bool = false) {
+        guard transfer.isCountedAsLookup else { return }
+        transfer.isCountedAsLookup = false
+        let lookup = LookupTable<CurlTransfer>.Abandoned(name: transfer.request.lookedUpHost, time: loop.now)
+        lookups.end(
+            transfer, for: transfer.request.lookupOwner,
+            abandoning: !isOver && mayBeLookingUp(transfer) ? lookup : nil)
+    }
+
+    /// A transfer waits no longer for a look-up.
+    func leaveLookups(_ transfer: CurlTransfer) {
+        if let place = transfer.lookupPlace { lookups.withdraw(place) }
+        transfer.lookupPlace = nil
+    }
 
     /// Whether a transfer is still looking up its host.
     func isLookingUp(_ transfer: CurlTransfer) -> Bool {
-        guard transfer.connection == nil, transfer.connectAttempts.isEmpty else { return false }
-        return CLookups_count(transfer.request.lookedUpHost) > 0
+        transfer.hasNoSocket && CLookups_count(transfer.request.lookedUpHost) > 0
     }
 
-    /// Keeps the slot of a transfer that ends until its host's look-ups have ended.
-    func keepSlot(of transfer: CurlTransfer, in pool: OriginPool) {
-        guard let slot = transfer.slot else { return }
-        let host = transfer.request.lookedUpHost
-        lookups.all.append(.init(host: host, slot: slot, turns: transfer.turnsTaken, pool: pool))
-        transfer.slot = nil
-        let timer = lookups.timer ?? Timer { [unowned self] in endLookups() }
-        lookups.timer = timer
+    /// Whether a transfer is still looking up its host, or a thread is about to.
+    private func mayBeLookingUp(_ transfer: CurlTransfer) -> Bool {
+        guard transfer.hasNoSocket else { return false }
+        return transfer.deadlines.admission.map(isRecent) ?? false || isLookingUp(transfer)
+    }
+
+    private func isRecent(_ time: MonotonicTime) -> Bool {
+        time.advanced(milliseconds: CurlTransport.lookupStartMilliseconds) > loop.now
+    }
+
+    private func awaitLookups() {
+        let timer = lookupTimer ?? Timer { [unowned self] in checkLookups() }
+        lookupTimer = timer
         if !timer.isArmed { loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds) }
     }
 
-    private func endLookups() {
-        lookups.all.removeAll { lookup in
-            guard CLookups_count(lookup.host) == 0 else { return false }
-            queue.finish(lookup.slot, turns: lookup.turns)
-            if lookup.pool.connections.isEmpty { connections.emptyPools.append(lookup.pool) }
-            return true
+    private func checkLookups() {
+        sweepLookups()
+        for transfer in lookups.takeReady() {
+            transfer.lookupPlace = nil
+            requeue(transfer)
         }
-        observeTurn()
-        guard let timer = lookups.timer, !lookups.all.isEmpty else { return }
-        loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds)
+        if lookups.waiting > 0 { awaitLookups() }
     }
+
+    private func sweepLookups() {
+        sweptTurn = loop.turns
+        lookups.sweep {
+            mayBeLookingUp($0)
+        } isLookedUp: {
+            isRecent($0.time) || CLookups_count($0.name) > 0
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// Whether no socket was opened for it yet.
+    fileprivate var hasNoSocket: Bool { connection == nil && connectAttempts.isEmpty }
 }
 
 extension TransportRequest {
@@ -44,4 +95,13 @@ extension TransportRequest {
     fileprivate var lookedUpHost: String {
         firstProxyHost ?? partition.addresses?.replacement(of: url.origin)?.targetHost ?? url.origin.host
     }
+
+    /// Whether libcurl asks the resolver for its host: it knows addresses and `localhost` itself.
+    fileprivate var needsLookup: Bool {
+        guard partition.addresses?.socket == nil else { return false }
+        let host = lookedUpHost
+        return !Origin.isLiteral(host) && host != "localhost" && !host.hasSuffix(".localhost")
+    }
+
+    fileprivate var lookupOwner: LookupTable<CurlTransfer>.Owner { .init(user: share.user, process: process) }
 }

@@ -44,7 +44,7 @@ extension CurlTransport {
             let load = queue.load(of: own.number)
             result.origins += own.pools.count
             result.active += load.active
-            result.queued += load.waiting
+            result.queued += load.waiting + (user.map { lookups.waiting(of: $0) } ?? lookups.waiting)
         }
         for connection in connections.all where users.includes(connection.pool.user) {
             if connection.isOpen { result.connections += 1 }

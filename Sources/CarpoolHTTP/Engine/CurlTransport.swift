@@ -26,8 +26,11 @@ public final class CurlTransport: Transport {
     var network = NetworkChangeState()
     /// The transfers that wait for a caller to decide about a server, by what it has to decide.
     var questions: [TrustQuestion: AskedQuestion] = [:]
-    /// Slots of transfers that have ended before their look-ups.
-    var lookups = AbandonedLookups()
+    /// The look-ups of hosts, and the transfers that wait for one.
+    var lookups = LookupTable<CurlTransfer>()
+    var lookupTimer: Timer?
+    /// The turn in which the look-ups were last examined.
+    var sweptTurn = -1
     /// Checks connections in use that lost their local address; made when first needed.
     var lostAddressTimer: Timer?
 
@@ -78,7 +81,7 @@ public final class CurlTransport: Transport {
         // The timers hold this object unowned: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
         if let lostAddressTimer { loop.cancel(lostAddressTimer) }
-        if let timer = lookups.timer { loop.cancel(timer) }
+        if let lookupTimer { loop.cancel(lookupTimer) }
         for pool in pools.values { if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) } }
         for multi in multis.values { multi.close() }
         connections.emptyPools = []
@@ -257,6 +260,11 @@ public final class CurlTransport: Transport {
             finishSlot(transfer)
             return finish(transfer, error: transfer.failure)
         }
+        guard mayLookUp(transfer, in: pool) else {
+            finishSlot(transfer)
+            transfer.phase = .new
+            return armDeadlineTimer(of: transfer)
+        }
         transfer.deadlines.admitted(at: MonotonicTime.read())
         transfer.isDecoding = transfer.request.isDecoded
         let mayShare = pool.multi.key.httpProtocol == .multiplexed && queue.protocolState(of: pool.queueID) != .http1
@@ -297,30 +305,6 @@ public final class CurlTransport: Transport {
         if !transfer.deadlines.isPaused { resumeInLibcurl(transfer, easy) }
     }
 
-    private func releaseSlot(of transfer: CurlTransfer) {
-        guard let slot = transfer.slot, !transfer.hasReleasedSlot else { return }
-        transfer.hasReleasedSlot = queue.pause(slot)
-        observeTurn()
-    }
-
-    private func acquireSlot(of transfer: CurlTransfer) {
-        guard let slot = transfer.slot, transfer.hasReleasedSlot else { return }
-        transfer.hasReleasedSlot = false
-        queue.resume(slot)
-    }
-
-    /// Removes a waiting transfer from the queue.
-    private func leaveQueue(_ transfer: CurlTransfer) {
-        if let slot = transfer.slot { queue.withdraw(slot) }
-        transfer.slot = nil
-    }
-
-    /// Frees the slot of a transfer that was admitted.
-    private func finishSlot(_ transfer: CurlTransfer) {
-        if let slot = transfer.slot { queue.finish(slot, turns: transfer.turnsTaken) }
-        transfer.slot = nil
-    }
-
     /// Completes a transfer that libcurl has ended, or restarts it on another connection if that is safe.
     func complete(_ transfer: CurlTransfer, _ reported: CURLcode) {
         // What was stopped is another request; this one has its response.
@@ -333,6 +317,9 @@ public final class CurlTransport: Transport {
         if transfer.hasRefusedReuse, transfer.failure == nil {
             transfer.hasRefusedReuse = false
             return restart(transfer)
+        }
+        if result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY {
+            endLookup(of: transfer, isOver: true)
         }
         if result == CURLE_COULDNT_CONNECT, transfer.canTryEveryFamily {
             transfer.triesEveryFamily = true
@@ -362,7 +349,8 @@ public final class CurlTransport: Transport {
         let metrics = transfer.readMetrics()
         switch transfer.phase {
         case .new where transfer.deadlines.isUndecided: withdrawQuestion(of: transfer)
-        case .new, .ended: break
+        case .new: leaveLookups(transfer)
+        case .ended: break
         case .waiting: leaveQueue(transfer)
         case .running(let easy): detach(transfer, easy)
         }
@@ -379,16 +367,16 @@ public final class CurlTransport: Transport {
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
     }
 
+    /// Takes a running transfer away from libcurl.
     func detach(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         guard let pool = transfer.pool else { return }
-        let isLookingUp = isLookingUp(transfer)
+        endLookup(of: transfer)
         pool.multi.remove(transfer, easy)
         easy.close()
         discardConnectAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
         acquireSlot(of: transfer)
-        if isLookingUp { keepSlot(of: transfer, in: pool) }
         finishSlot(transfer)
         observeTurn()
     }

@@ -29,9 +29,10 @@ extension Origin {
     /// Whether the host is an address and not a name.
     var isLiteral: Bool { Origin.isLiteral(host) }
 
-    /// Whether a host is an address and not a name.
+    /// Whether a host is an address and not a name: its last label is a number (URL Standard, section 3.5).
     static func isLiteral(_ host: String) -> Bool {
-        host.hasPrefix("[") || host.utf8.last.map { (48...57).contains($0) } ?? false
+        guard let last = host.utf8.last, (48...57).contains(last) else { return host.hasPrefix("[") }
+        return host.utf8.reversed().prefix { $0 != 0x2E }.allSatisfy { (48...57).contains($0) }
     }
 
     /// The host, an IPv6 address without brackets.

@@ -91,7 +91,7 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let proxyBadResponse = Code(rawValue: "proxy.bad_response")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
-        /// The queue is full, or the daemon is short of something.
+        /// The queue is full, or the daemon is short of a resource.
         public static let resourceUnavailable = Code(rawValue: "resource_unavailable")
         /// A stored response is damaged.
         public static let storedBodyIsDamaged = Code(rawValue: "cache.corrupt")
@@ -144,12 +144,16 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         /// Its position among the transfers of its client; 1 for the next.
         public let position: Int
         /// The exhausted limit: `host`, the connections to its host; `client`, those of its client; `total`, all
-        /// connections.
+        /// connections; `lookups`, the look-ups of its process.
         public let obstacle: String
+
+        static let lookups = "lookups"
 
         var reason: String {
             switch obstacle {
             case "total": "it waited in the queue because all connections were in use; nothing was sent"
+            case Wait.lookups:
+                "it waited because too many names that its process asked for were still being looked up; nothing was sent"
             case "client": "it waited in the queue because all connections of its client were in use; nothing was sent"
             default: "it waited in the queue because all connections to its host were in use; nothing was sent"
             }
@@ -164,7 +168,7 @@ extension TransportError {
     /// libcurl could not make one of its objects.
     static var noMemory: TransportError { shortage(ENOMEM) }
 
-    /// The error when the daemon is short of something, as this `errno` says.
+    /// The error when the daemon is short of a resource, as this `errno` says.
     static func shortage(_ code: Int32) -> TransportError {
         Shortage.note(code)
         return TransportError(

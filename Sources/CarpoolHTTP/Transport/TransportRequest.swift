@@ -35,6 +35,8 @@ public struct TransportRequest {
     public var needsFreshConnection = false
     /// Its user and client, among whom connections are divided fairly.
     public var share = TransferShare()
+    /// The process that asked for it; look-ups of names are limited for each.
+    public var process: Int32 = 0
     /// Its priority among others that wait for the same origin.
     public var priority = TransferPriority.normal
     /// Maximum time in the queue, in milliseconds; `nil` for no limit except ``resourceTimeoutMilliseconds``.

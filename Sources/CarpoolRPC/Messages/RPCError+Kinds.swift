@@ -235,7 +235,7 @@ extension RPCError {
             .with("path", path).with("errno", .integer(errno))
     }
 
-    /// The daemon or the machine is short of something.
+    /// The daemon or the machine is short of a resource.
     public static func resourceUnavailable(errno: Int, explanation: String, remedy: String) -> RPCError {
         var error = RPCError(.resourceUnavailable, explanation).with("errno", .integer(errno))
         error.hint = remedy

@@ -122,8 +122,9 @@ extension JSONSchema {
                 "queued", .constant(true), "The request waited in the queue when it timed out; nothing was sent."),
             .optional("position", .count, "Its position in the queue of its client then; 1 is the next."),
             .optional(
-                "waited_for", .choice("host", "client", "total"),
-                "The connections that were all in use: to its host, of its client, or in total."),
+                "waited_for", .choice("host", "client", "total", "lookups"),
+                "What was all in use: the connections to its host, of its client, or in total, or the look-ups of names of its process."
+            ),
             .optional(
                 "curl",
                 .answer([

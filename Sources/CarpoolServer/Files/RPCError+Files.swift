@@ -5,7 +5,7 @@ internal import Glibc
 
 // Refusals of files that a call names.
 extension RPCError {
-    /// The daemon or the machine is short of something, as this `errno` says.
+    /// The daemon or the machine is short of a resource, as this `errno` says.
     static func shortage(_ code: Int32 = Shortage.lastCode) -> RPCError {
         .resourceUnavailable(
             errno: Int(code), explanation: Shortage.explanation(of: code), remedy: Shortage.remedy(for: code))

@@ -166,6 +166,7 @@ struct RequestParametersDecoder {
             parameters.priority = priority
         }
         parameters.share = client.identity.share
+        parameters.process = client.profile.pid
     }
 
     private func readKind(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {

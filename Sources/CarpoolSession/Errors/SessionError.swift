@@ -134,6 +134,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut where error.wait != nil:
             switch error.wait?.obstacle {
             case "total": "wait longer, or raise limits.total_connections"
+            case "lookups": "check the name servers in /etc/resolv.conf: they answer late or not at all"
             case "client":
                 "send fewer requests at a time, or raise connections_per_host or limits.host_connections_per_client"
             default: "wait longer, or raise limits.host_connections"

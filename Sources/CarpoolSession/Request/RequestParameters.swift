@@ -57,6 +57,8 @@ public struct RequestParameters {
     public var priority = TransferPriority.normal
     /// The share that the request belongs to when connections are divided fairly.
     public var share = TransferShare()
+    /// The process that asked for the request; look-ups of names are limited for each.
+    public var process: Int32 = 0
     /// Whether the SHA-256 of the response's body is computed: of the bytes that are kept, decoded if they are decoded.
     public var hashesBody = false
     /// The destination of a download, and where it resumes from.

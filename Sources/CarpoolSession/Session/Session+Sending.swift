@@ -154,6 +154,7 @@ extension Session {
         try Session.check(made, of: request)
         made.isLong = request.parameters.kind.isLong
         made.share = request.parameters.share
+        made.process = request.parameters.process
         made.connectionsPerHost = request.parameters.options.connectionsPerHost.value ?? 0
         made.priority = request.parameters.priority
         made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds

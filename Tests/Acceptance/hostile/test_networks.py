@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.command import runner
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.link import with_file
 from harness.namespaces import Machine
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
 from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
 
 StartDaemon = Callable[..., Daemon]
 
@@ -108,3 +110,63 @@ def test_b3_names_of_which_nobody_tells_the_address(
             assert threads(daemon) < MOST_THREADS
             wire.call("session.cancel_requests", session="default")
             eventually(lambda: daemon.stats()["transfers"]["active"] == 0)
+
+
+@pytest.fixture
+def silent(machine: Machine, start: StartDaemon, directory: Path) -> Iterator[Daemon]:
+    """Start a daemon whose name server is silent, and whose machine knows the name `known.test`."""
+    machine.connect()
+    resolver, hosts = directory / "resolv.conf", directory / "hosts"
+    resolver.write_text("nameserver 127.0.0.1\noptions timeout:20 attempts:1\n")
+    hosts.write_text("127.0.0.1 known.test\n")
+
+    def begin() -> Daemon:
+        return with_file(machine.inside, "/etc/hosts", hosts, start)
+
+    with machine.inside.run(name_server):
+        yield with_file(machine.inside, "/etc/resolv.conf", resolver, begin)
+
+
+@pytest.fixture
+def port(machine: Machine) -> Iterator[int]:
+    """Return the port of an origin at the machine's loopback."""
+    origin = machine.inside.run(ScriptedOrigin)
+    yield origin.port
+    origin.stop()
+
+
+def submit_slow(wire: Wire, **params: Any) -> str:
+    """Submit requests for many names whose look-ups take 20 s; return the last one."""
+    for number in range(NAMES):
+        request = wire.call("request.submit", url=f"http://slow-{number}.example/", **params)["request"]
+    return str(request)
+
+
+def test_lookups_whose_requests_are_over_do_not_delay_the_next_request(silent: Daemon, port: int) -> None:
+    with silent.wire() as wire:
+        request = submit_slow(wire, resource_timeout_ms=200)
+        assert wire.call("request.wait", request=request)["outcome"]["error"]["timeout"] == "resource"
+        for host in ("127.0.0.1", "known.test", "localhost"):
+            url = f"http://{host}:{port}/"
+            record = wire.call("request.perform", url=url, resource_timeout_ms=int(4_000 * SLOWNESS))
+            assert record["outcome"]["ok"], record
+
+
+def test_lookups_of_one_process_leave_room_for_its_client(silent: Daemon, port: int, tmp_path: Path) -> None:
+    """The requests wait for their names; those for addresses pass them, and those of another process too."""
+    run = runner({**silent.environment, "CARPOOL_SOCKET": str(silent.socket)}, tmp_path)
+    with silent.wire() as wire:
+        request = submit_slow(wire)
+        url = f"http://127.0.0.1:{port}/"
+        record = wire.call("request.perform", url=url, resource_timeout_ms=int(4_000 * SLOWNESS))
+        assert record["outcome"]["ok"], record
+        late = wire.call("request.perform", url=f"http://known.test:{port}/", queue_timeout_ms=100)
+        error = late["outcome"]["error"]
+        assert (error["timeout"], error["waited_for"]) == ("queue", "lookups")
+        assert error["position"] > NAMES // 2
+        assert "still being looked up" in error["message"]
+        for host in ("127.0.0.1", "known.test"):
+            result = run("get", "--timeout", str(4 * SLOWNESS), f"http://{host}:{port}/")
+            assert result.returncode == 0, result.stderr
+        assert wire.call("request.get", request=request)["state"] != "finished"
+        wire.call("session.cancel_requests", session="default")

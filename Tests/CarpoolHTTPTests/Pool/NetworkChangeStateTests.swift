@@ -47,6 +47,7 @@ struct NetworkChangeStateTests {
 
     @Test(arguments: [
         ("http://127.0.0.1/", true), ("http://[::1]/", true), ("http://a.test/", false), ("http://a1.test/", false),
+        ("http://db1/", false), ("http://a.b2/", false),
     ]) func tellsAddressesFromNames(url: String, isLiteral: Bool) throws {
         #expect(try HTTPURL(url).origin.isLiteral == isLiteral)
     }
