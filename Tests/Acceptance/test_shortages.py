@@ -80,7 +80,7 @@ def test_a_failed_system_call_is_answered_in_time_and_heals(
     assert daemon.process.poll() is None, f"the daemon has ended: {outcomes}\n{daemon.log.read_text()}"
     injected = log.read_text().count("(INJECTED)")
     print(case, injected, outcomes, round(took, 1))
-    assert injected > 0 or case.when != "1"
+    assert injected > 0 or case.when != "1" or case.call in TABLE["elsewhere"]["calls"]
     if case.error in SHORT and f"{case.call}-{case.error}" not in TABLE["known"]:
         blamed = {name: outcome for name, outcome in outcomes.items() if any(blame in outcome for blame in BLAMES)}
         assert not blamed

@@ -16,7 +16,7 @@ from harness.wire import RemoteError
 CALL_SECONDS = 15 * SLOWNESS
 LARGE = "/1m.bin"
 LARGE_BYTES = 1 << 20
-KINDS = ["address", "name", "secure", "large", "download", "upload"]
+KINDS = ["address", "name", "secure", "large", "download", "replaced", "upload"]
 
 
 class Workload:
@@ -33,12 +33,18 @@ class Workload:
         """Return the parameters of a request."""
         self.count += 1
         file = self.folder / f"got-{self.count}"
+        new = self.folder / f"new-{self.count}"
         kinds: dict[str, dict[str, Any]] = {
             "address": {"url": self.origin.url},
             "name": {"url": self.origin.url.replace("127.0.0.1", "localhost")},
             "secure": {"url": f"{self.nginx.https}/hello.txt", "trust": {"ca_file": str(self.authority.ca_file)}},
             "large": {"url": self.nginx.http + LARGE},
             "download": {"url": self.nginx.http + LARGE, "kind": "download", "destination": {"path": str(file)}},
+            "replaced": {
+                "url": self.nginx.http + LARGE,
+                "kind": "download",
+                "destination": {"path": str(new / file.name), "create_directories": True, "remove_previous": True},
+            },
             "upload": {"url": self.origin.url, "method": "POST", "body": {"file": str(self.folder / "sent")}},
         }
         return {"timeout_ms": 5_000, "connect_timeout_ms": 5_000, **kinds[kind]}
@@ -68,7 +74,7 @@ class Workload:
         """Make one call of each kind."""
         outcomes = {"ping": self.outcome("daemon.ping")}
         outcomes |= {kind: self.outcome("request.perform", **self.parameters(kind)) for kind in KINDS}
-        return outcomes | {"reachability": self.outcome("reachability.get")}
+        return outcomes | {"reachability": self.outcome("reachability.get", host="localhost")}
 
     def is_served(self) -> bool:
         """Whether all kinds of calls work."""
