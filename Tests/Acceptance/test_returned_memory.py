@@ -75,3 +75,23 @@ def test_of_a_value_of_many_parts(daemon: Daemon, origin: ScriptedOrigin, form: 
         before = daemon.memory_kib()
         assert wire.call("request.perform", url=url, serialize="plist")["outcome"]["truncated"]
     eventually(lambda: daemon.memory_kib() - before <= KEPT_KIB, seconds=TWO_TICKS_SECONDS)
+
+
+def test_of_events_that_nobody_reads(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """The journal is kept for programs that reconnect; a minute later only a part of it."""
+    url = origin.on("/", lambda exchange: exchange.reply(body=b"x"))
+    with daemon.wire() as wire:
+        wire.call("request.perform", url=url)
+        before = daemon.memory_kib()
+        cursor = wire.call("events.subscribe", types=["*"], scope="all")["cursor"]
+        with daemon.wire() as other:
+            while daemon.stats()["events"]["journal_bytes"] < 24 << 20:
+                calls = [other.request("request.perform", url=url, headers={"x": "y" * 4_000}) for _ in range(100)]
+                for call in calls:
+                    other.result(call)
+    with daemon.wire() as wire:
+        assert "gap" not in wire.call("events.subscribe", since=cursor)
+    eventually(lambda: daemon.stats()["events"]["journal_bytes"] <= 9 << 20, seconds=TWO_TICKS_SECONDS)
+    eventually(lambda: daemon.memory_kib() - before <= 2 * KEPT_KIB, seconds=TWO_TICKS_SECONDS)
+    with daemon.wire() as wire:
+        assert wire.call("events.subscribe", since=cursor)["gap"]

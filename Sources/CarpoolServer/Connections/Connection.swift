@@ -56,6 +56,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Whether the resources are being released.
     var isReleasingResources = false
     private var isFlushDue = false
+    /// Sends events in slices, among many listeners.
+    private(set) lazy var eventSlices = EventSlices()
     /// Answers that wait until the client has read more of its output.
     var deferredAnswers = NumberedQueue<DeferredAnswer>()
     var answerJobs = AnswerJobs()
@@ -71,7 +73,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
     /// The last time at which the client read output.
     var lastOutputProgress = MonotonicTime(nanoseconds: 0)
-    private(set) var hasEvents = false
+    var hasEvents = false
     var isClosed: Bool { !resources.isOpen }
     /// Whether the connection is closing: further calls are not answered.
     var isClosing = false
@@ -261,7 +263,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         flush()
     }
 
-    private func flush() {
+    func flush() {
         guard !isHungUp, !isClosed else { return }
         takeEvents()
         let before = output.count
@@ -278,7 +280,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         guard !isClosed, !isHungUp else { return }
         if inputHasEnded, !isScheduled, !isParsing, resources.isIdle, output.isEmpty { return close() }
         var interest: Interest = takesInput ? .readable : .hangup
-        if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
+        if !isFlushDue, !output.isEmpty || hasEvents && !eventSlices.areDue { interest.insert(.writable) }
         noteMemory()
         guard !isClosed else { return }
         services.loop.setInterest(interest, for: fd, handler: self)
@@ -352,36 +354,5 @@ extension Connection: NotificationSink {
 
     func askForOutput(of request: String, call: RPCID?) {
         send(notification: { Notification.write(outputNeededBy: request, call: call, to: &$0) })
-    }
-}
-
-// MARK: Events
-
-extension Connection: EventSink {
-    /// Unread output at which no more events are queued: they wait in the journal, which all subscribers share.
-    private static let unreadEventBytes = 262_144
-
-    var takesEvents: Bool { !isClosed && hasRoom(below: Connection.unreadEventBytes) }
-
-    func eventsAreWaiting() {
-        guard !hasEvents, !isClosed else { return }
-        hasEvents = true
-        flushAfterTurn()
-    }
-
-    func queue(event head: [UInt8], _ rest: UnsafeRawBufferPointer) {
-        guard !isHungUp else { return }
-        output.append { framer.frame(head, rest, into: &$0) }
-    }
-
-    func forget(subscription id: String) {
-        resources.subscriptions[id] = nil
-        flushAfterTurn()
-    }
-
-    /// Queues waiting events from the journal, as far as there is room.
-    private func takeEvents() {
-        guard hasEvents else { return }
-        hasEvents = services.publisher.deliver(to: resources.subscriptions.values)
     }
 }

@@ -5,7 +5,7 @@ internal import CarpoolSystem
 ///
 /// An event costs one check per listener, however many subscriptions it has. Which subscriptions get the event is
 /// decided when the connection has its turn: until then the listener is behind, and reads the journal from there.
-final class EventListener: TurnObserver {
+final class EventListener: TurnObserver, SlicedWork {
     /// The receiver of the events, which exists as long as there are subscriptions.
     unowned let sink: any EventSink
     unowned let publisher: EventPublisher
@@ -130,16 +130,16 @@ final class EventListener: TurnObserver {
 
     // MARK: Turns
 
-    /// Sends a bookmark to subscriptions that are so many events behind, at the end of the turn.
+    /// Sends a bookmark to subscriptions that are so many events behind, at the end of the turn or soon after it.
     func sendBookmarks(toThoseBehind count: Int) {
         guard !subscriptions.isEmpty else { return }
-        if bookmarkDistance == nil { publisher.loop.afterTurn(self) }
+        if bookmarkDistance == nil { beginTurn() }
         bookmarkDistance = min(count, bookmarkDistance ?? count)
     }
 
-    /// Closes subscriptions that have lost events, at the end of the turn: there may be thousands in all.
+    /// Closes subscriptions that have lost events, at the end of the turn or soon after it: there may be thousands in all.
     func closeThoseThatLagAtTurnEnd() {
-        if !hasLagged { publisher.loop.afterTurn(self) }
+        if !hasLagged { beginTurn() }
         hasLagged = true
     }
 
@@ -148,6 +148,17 @@ final class EventListener: TurnObserver {
         guard hasLagged else { return }
         hasLagged = false
         publisher.closeThoseThatLag(of: self)
+    }
+
+    /// Each of many listeners may have thousands of events to filter, and the answers of other clients would wait for
+    /// all of them at the end of the turn.
+    private func beginTurn() {
+        if publisher.hasManyListeners { publisher.loop.runInSlices(self) } else { publisher.loop.afterTurn(self) }
+    }
+
+    func runSlice() -> Bool {
+        turnDidEnd()
+        return false
     }
 
     func turnDidEnd() {

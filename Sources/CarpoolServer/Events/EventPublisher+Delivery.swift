@@ -13,6 +13,12 @@ extension EventPublisher {
     /// After this many non-matching events a subscription gets a bookmark, so that its cursor stays inside the journal.
     private static let eventsPerBookmark = 4_096
 
+    /// Up to this many listeners get their events at the end of the turn.
+    private static let listenersAtTurnEnd = 8
+
+    /// Whether there are so many listeners that sending an event to all of them takes long.
+    var hasManyListeners: Bool { listeners.all.count > EventPublisher.listenersAtTurnEnd }
+
     // MARK: One more event
 
     /// Notifies the listeners whose filters the last event may pass.

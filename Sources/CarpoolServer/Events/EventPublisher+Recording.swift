@@ -16,6 +16,11 @@ extension EventPublisher {
     ///   kept for a while after such readers alone.
     func startRecording(_ types: EventTypeSet, mayBeResumed: Bool = true) {
         loop.cancel(linger)
+        loop.cancel(reduction)
+        if isReduced {
+            isReduced = false
+            journal.limitBytes = limits.journalBytes
+        }
         self.mayBeResumed = self.mayBeResumed || mayBeResumed
         if !isRecording {
             isRecording = true
@@ -24,17 +29,24 @@ extension EventPublisher {
         recorded.add(types, after: journal.last)
     }
 
+    /// How long the whole journal is kept when there is no subscriber, in milliseconds: programs that reconnect do it
+    /// sooner. Then only as much is kept as may wait for one subscription.
+    private static let wholeMilliseconds = 60_000
+
     /// Keeps the journal for a while after the last subscriber has left, if one may resume.
     func lingerIfNobodyListens() {
         guard isRecording, subscriptionCount == 0, pollCount == 0 else { return }
         guard limits.journalLingerMilliseconds > 0, mayBeResumed else { return stopRecording() }
         loop.arm(linger, afterMilliseconds: limits.journalLingerMilliseconds)
+        loop.arm(reduction, afterMilliseconds: EventPublisher.wholeMilliseconds)
     }
 
     func stopRecording() {
         isRecording = false
         mayBeResumed = false
         recorded = RecordedTypes()
+        isReduced = false
+        loop.cancel(reduction)
         loop.cancel(bookmarks)
         let segments = journal.segments
         journal = EventJournal(after: journal.last, limitBytes: 0)
@@ -42,20 +54,25 @@ extension EventPublisher {
         if !segments.isEmpty { loop.runInSlices(Slices.forEach(of: segments) { _ in }) }
     }
 
-    /// Shrinks the journal to ``limits``, one segment at a time: every subscriber is checked for each.
+    /// Maximum size of the journal now.
+    private var maximumBytes: Int {
+        isReduced ? min(limits.journalBytes, limits.unreadEventBytes) : limits.journalBytes
+    }
+
+    /// Shrinks the journal to its maximum, one segment at a time: every subscriber is checked for each.
     func limitJournal() {
-        journal.limitBytes = max(limits.journalBytes, journal.size)
-        guard journal.limitBytes > limits.journalBytes else { return }
+        journal.limitBytes = max(maximumBytes, journal.size)
+        guard journal.limitBytes > maximumBytes else { return }
         loop.runInSlices(Slices { [weak self] in self?.shrinkJournal() ?? false })
     }
 
     private func shrinkJournal() -> Bool {
-        journal.limitBytes = max(limits.journalBytes, journal.limitBytes &- EventJournal.segmentBytes)
+        journal.limitBytes = max(maximumBytes, journal.limitBytes &- EventJournal.segmentBytes)
         if let excess = journal.excess {
             willRemove(excess)
             journal.forget(excess)
         }
-        return journal.limitBytes > limits.journalBytes || journal.excess != nil
+        return journal.limitBytes > maximumBytes || journal.excess != nil
     }
 
     /// Whether the journal has all events since a cursor that may pass a filter.

@@ -43,6 +43,13 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     private var lastSubscription = 0
     /// Stops recording a while after the last subscriber has left.
     private(set) lazy var linger = Timer { [unowned self] in stopRecording() }
+    /// Whether only a part of the journal is kept, because there was no subscriber for long.
+    var isReduced = false
+    /// Shrinks the journal when there was no subscriber for a minute.
+    private(set) lazy var reduction = Timer { [unowned self] in
+        isReduced = true
+        limitJournal()
+    }
     /// Sends bookmarks to subscriptions without events.
     private(set) lazy var bookmarks = Timer { [unowned self] in
         for listener in listeners.all { listener.sendBookmarks(toThoseBehind: 1) }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,10 @@ LAGGING = 200
 """With 32 subscriptions each, whose connections hold some 0.5 MB each before the events wait."""
 WAITING = 80
 """With 250 calls that wait each."""
+UNREAD = 313
+"""With 32 subscriptions each."""
+MOST_SECONDS = 0.8
+"""Of one call and its answer: most often 30 ms, and 2.5 s if it waits for the events of all others."""
 REQUESTS = 500
 OTHER = {"types": ["request.*", "task.*"], "scope": "session:other"}
 """Types that every request has, of a session that has no requests."""
@@ -129,3 +134,19 @@ def test_b2_twenty_thousand_calls_wait_for_an_event(daemon: Daemon, url: str) ->
         with bounded_turns(daemon):
             make_requests(wire, url)
         assert wire.call("daemon.stats")["events"]["waiting"] == WAITING * 250
+
+
+def test_b2_an_answer_does_not_wait_for_the_events_of_others(daemon: Daemon, url: str) -> None:
+    """Its client waits for a few turns, and not until thousands of events are filtered for each connection."""
+    with connected(daemon, UNREAD) as wires, daemon.wire() as wire, daemon.wire() as other:
+        subscribe(wires)
+        most = 0.0
+        stats = other.call("daemon.stats")
+        while stats["events"]["built"] < 10_000:
+            if stats["requests"]["active"] == 0:
+                wire.send_bytes(b"".join(line("request.submit", None, url=url) for _ in range(20)))
+            asked = time.monotonic()
+            stats = other.call("daemon.stats")
+            most = max(most, time.monotonic() - asked)
+        assert stats["events"]["subscriptions"] == 32 * UNREAD
+        assert most < MOST_SECONDS
