@@ -321,3 +321,63 @@ def test_a_page_of_error_leaves_the_bytes_alone(
     assert record["body"] == {"text": "busy", "size_bytes": 4}
     assert opened(record["resume_data"])["bytes"] == HALF
     assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, folder / "a")
+
+
+@pytest.mark.parametrize("count", [SIZE - HALF - 7, SIZE - HALF + 7], ids=["fewer", "more"])
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_range_with_other_bytes_than_it_names_is_no_success(
+    wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path, count: int, is_chunked: bool
+) -> None:
+    """With fewer the rest can be requested again; which of too many are right is unknown."""
+
+    def wrong(exchange: Exchange) -> None:
+        body = (resource.body[HALF:] + b"x" * 7)[:count]
+        head = f'HTTP/1.1 206 Part\r\nETag: "v1"\r\nContent-Range: bytes {HALF}-{SIZE - 1}/{SIZE}\r\n'
+        framing = "Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {count}"
+        exchange.send(f"{head}{framing}\r\n\r\n".encode())
+        exchange.send(b"%x\r\n%s\r\n0\r\n\r\n" % (count, body) if is_chunked else body)
+
+    record = download(wire, origin.on("/wrong", wrong), resume_data=broken(wire, url, resource, folder / "a"))
+    assert not record["outcome"]["ok"]
+    assert "Content-Range" in record["outcome"]["error"]["message"]
+    assert not (folder / "a").exists()
+    if count < SIZE - HALF:
+        assert record["outcome"]["error"]["name"] == LOST
+        assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, folder / "a")
+    else:
+        assert record["outcome"]["error"]["name"] == "session_task_failed.cannot_parse_response"
+        assert "resume_data" not in record
+        assert list(folder.iterdir()) == []
+
+
+def test_a_range_with_a_content_coding_is_not_used(
+    wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path
+) -> None:
+    def wrong(exchange: Exchange) -> None:
+        if not exchange.request.values("Range"):
+            return resource(exchange)
+        content_range = f"bytes {HALF}-{SIZE - 1}/{SIZE}"
+        headers = [("ETag", '"v1"'), ("Content-Range", content_range), ("Content-Encoding", "gzip")]
+        return exchange.reply(206, zlib.compress(resource.body[HALF:], wbits=31), headers)
+
+    token = broken(wire, url, resource, folder / "a")
+    record = download(wire, origin.on("/wrong", wrong), resume_data=token)
+    assert record["restarted"] == "range_mismatch"
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_a_response_with_a_content_coding_is_not_resumed(
+    wire: Wire, origin: ScriptedOrigin, resource: Resource, folder: Path
+) -> None:
+    """None was asked for; the next response may have another one, with the same entity tag."""
+
+    def encoded(exchange: Exchange) -> None:
+        body = zlib.compress(resource.body, wbits=31)
+        headers = [("ETag", '"v1"'), ("Content-Encoding", "gzip")]
+        exchange.reply(200, body[: HALF // 2], headers, length=len(body))
+        exchange.close()
+
+    record = download(wire, origin.on("/encoded", encoded), folder / "a")
+    assert record["outcome"]["error"]["name"] == LOST
+    assert "resume_data" not in record
+    assert list(folder.iterdir()) == []

@@ -32,6 +32,10 @@ public final class Download {
     var options: DownloadOptions
     /// The requested first byte, if it was not 0.
     private var requestedOffset: Int64?
+    /// The end of the range that the response is, and where its bytes have ended so far; the first is `nil` if the
+    /// response is the whole body.
+    private var rangeEnd: Int64?
+    private var received: Int64 = 0
     /// Whether the body has to wait for an operation, such as the choice of the destination.
     var isWaiting = false
     /// Whether all of the body has arrived, so that there is nothing to resume after a failed validation.
@@ -121,8 +125,10 @@ extension Download: ResponseReceiver {
         guard let offset = requestedOffset, let partial, let validator else { return try begin(head, request) }
         requestedOffset = nil
         switch ResumedResponse(head, offset: offset, validator: validator, total: total) {
-        case .resume(let whole):
+        case .resume(let whole, let end):
             total = whole
+            rangeEnd = end
+            received = offset
             resumedAt = offset
             attach(partial, request)
             partial.truncate(to: offset)
@@ -153,6 +159,7 @@ extension Download: ResponseReceiver {
         _ head: ResponseHead, _ request: Request, hasOwnRange: Bool = false
     ) throws(SessionError) {
         resumedAt = nil
+        rangeEnd = nil
         if let partial {
             attach(partial, request)
             partial.truncate(to: 0)
@@ -160,7 +167,7 @@ extension Download: ResponseReceiver {
         let sent = request.transfer?.request
         let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
-        validator = isResumable && servesRanges ? EntityValidator(head) : nil
+        validator = isResumable && servesRanges && !head.hasContentCoding ? EntityValidator(head) : nil
         total = sent?.isDecoded == true ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
     }
@@ -172,6 +179,7 @@ extension Download: ResponseReceiver {
         case .none: return .stop
         case .partial(let partial):
             guard !partial.isFull else { return .pause }
+            received &+= Int64(bytes.count)
             partial.writer.append(bytes)
             return .accept
         case .spool:
@@ -236,7 +244,9 @@ extension Download: ResponseReceiver {
                 completion()
             }
         case .partial(let partial):
-            guard isWhole else { return partial.writer.perform({ _ in }, then: { _ in completion() }) }
+            guard isWhole, isRangeComplete(request) else {
+                return partial.writer.perform({ _ in }, then: { _ in completion() })
+            }
             partial.finish(bytesAtMost: request.parameters.memoryLimitBytes) { [self] whole in
                 // Its failure has become the request's.
                 guard let whole, whole.error == nil, request.error == nil, !request.isOver else { return completion() }
@@ -245,6 +255,15 @@ extension Download: ResponseReceiver {
                 didReceiveAll(request, completion)
             }
         }
+    }
+
+    /// Whether a response with a range has the bytes that its `Content-Range` names. One with other bytes fails; more
+    /// than these cannot be told from the right ones, and the partial file is not kept.
+    private func isRangeComplete(_ request: Request) -> Bool {
+        guard let rangeEnd, rangeEnd != received else { return true }
+        if received > rangeEnd { validator = nil }
+        request.recordError(.rangeIncomplete(received: received, end: rangeEnd))
+        return false
     }
 
     private func didReceiveAll(_ request: Request, _ completion: @escaping () -> Void) {

@@ -3,7 +3,8 @@ internal import CarpoolHTTP
 /// The meaning of a response to a range request (RFC 9110, section 14.2). A value: the head in, the step out.
 enum ResumedResponse: Equatable {
     /// The body is the requested rest; the complete file has so many bytes, if that is known.
-    case resume(total: Int64?)
+    /// The range ends before `end`.
+    case resume(total: Int64?, end: Int64)
     /// The body is a complete file, of another version or because the origin does not support ranges.
     case restart(DownloadRestartReason)
     /// The response cannot be used: request the complete file.
@@ -29,15 +30,15 @@ enum ResumedResponse: Equatable {
                 return
             }
             guard let bytes = range?.bytes, bytes.lowerBound == offset,
-                range?.total == nil || bytes.upperBound &+ 1 == range?.total,
-                total == nil || range?.total == nil || range?.total == total
+                bytes.upperBound &+ 1 == range?.total ?? total ?? bytes.upperBound &+ 1,
+                total == nil || range?.total == nil || range?.total == total, !head.hasContentCoding
             else {
                 self = .requestWhole(.rangeMismatch)
                 return
             }
             self =
                 validator.isConfirmed(by: head)
-                ? .resume(total: range?.total ?? total) : .requestWhole(.validatorMissing)
+                ? .resume(total: range?.total ?? total, end: bytes.upperBound &+ 1) : .requestWhole(.validatorMissing)
         case 416:
             self =
                 if let whole = range?.total, whole == offset, whole > 0 { .requestLastByte(of: whole) } else {
@@ -45,6 +46,14 @@ enum ResumedResponse: Equatable {
                 }
         default: self = .reject
         }
+    }
+}
+
+extension ResponseHead {
+    /// Whether the body has a content coding, although none was asked for. Offsets in encoded bytes are not offsets in
+    /// the file, and an origin that encodes one response may not encode the next one.
+    var hasContentCoding: Bool {
+        fields.first("content-encoding").map { $0.lowercased() != "identity" } ?? false
     }
 }
 

@@ -31,6 +31,15 @@ extension SessionError {
             ])
     }
 
+    /// The response to a range request has other bytes than its `Content-Range` names.
+    static func rangeIncomplete(received: Int64, end: Int64) -> SessionError {
+        let isShort = received < end
+        return sessionTaskFailed(
+            TransportError(
+                isShort ? .networkConnectionLost : .cannotParseResponse,
+                "the response ended at byte \(received), and its Content-Range at byte \(end)", isRetryable: isShort))
+    }
+
     /// The file to validate is gone, or cannot be read.
     static func dataFileReadFailed(_ path: String, _ error: SystemError) -> SessionError {
         shortage(error)
