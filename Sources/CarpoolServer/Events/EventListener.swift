@@ -137,7 +137,8 @@ final class EventListener: TurnObserver, SlicedWork {
         bookmarkDistance = min(count, bookmarkDistance ?? count)
     }
 
-    /// Closes subscriptions that have lost events, at the end of the turn or soon after it: there may be thousands in all.
+    /// Closes subscriptions that have lost events, at the end of the turn or soon after it: there may be thousands in
+    /// all.
     func closeThoseThatLagAtTurnEnd() {
         if !hasLagged { beginTurn() }
         hasLagged = true
