@@ -13,7 +13,7 @@ import carpool
 import pytest
 from harness.daemon import ROOT
 from harness.story import Story, ending
-from origins.scripted import Received, ScriptedOrigin
+from origins.scripted import Exchange, Received, ScriptedOrigin
 
 VECTORS = [json.loads(line) for line in (ROOT / "Tests/Support/vectors/multipart.jsonl").read_text().splitlines()]
 
@@ -222,3 +222,33 @@ def test_ri_10_a_body_that_cannot_be_made(story: Story, origin: ScriptedOrigin, 
     story.answer(question, {"decision": "retry"})
     assert story.result(call)["outcome"]["ok"]
     assert b"\r\n\r\nhere\r\n--" in origin.requests[0].body
+
+
+@pytest.mark.parametrize(
+    "policy", [[], [{"retry_policy": {"methods": ["POST"], "scale_ms": 1}}]], ids=["once", "retry"]
+)
+def test_a_file_that_is_cut_while_it_is_sent_fails_once(
+    client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path, policy: list[Any]
+) -> None:
+    """The body has failed, not its connection: it is not made again."""
+    file = tmp_path / "cut.bin"
+    file.write_bytes(b"x" * 8_000_000)
+    heads: list[str] = []
+
+    def cut(exchange: Exchange) -> bool:
+        heads.append(exchange.request.method)
+        os.truncate(file, 1_000)
+        exchange.take()
+        return True
+
+    url = origin.on_head("/form", cut)
+    record = client.call(
+        "request.perform",
+        url=url,
+        body={"multipart": [{"name": "a", "file": str(file)}]},
+        method="POST",
+        interceptor=policy,
+    )
+    assert record["outcome"]["error"]["name"] == "session_task_failed.request_body_stream_exhausted", record["outcome"]
+    assert "ended before 8000000 bytes" in record["outcome"]["error"]["message"]
+    assert heads == ["POST"]

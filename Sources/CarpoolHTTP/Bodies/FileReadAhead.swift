@@ -121,11 +121,11 @@ extension ReadAheadBlocks.Block {
 extension BodyFile {
     /// The failure of a file that ended before `promised` bytes, or cannot be read.
     func shortage(of promised: Int64, code: Int32) -> BodyReading {
+        guard !Shortage.isShortage(code) else { return .failed(.shortage(code)) }
         let name = path.map { " \($0)" } ?? ""
+        let fault = code == 0 ? "ended before \(promised) bytes" : "cannot be read: \(SystemError.reason(of: code))"
         return .failed(
             TransportError(
-                .requestBodyStreamExhausted,
-                "the body's file\(name) ended before \(promised) bytes, or cannot be read",
-                systemCode: code == 0 ? nil : code))
+                .requestBodyStreamExhausted, "the body's file\(name) \(fault)", systemCode: code == 0 ? nil : code))
     }
 }

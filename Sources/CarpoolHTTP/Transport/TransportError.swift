@@ -118,6 +118,9 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
     public let isDecodedTooLarge: Bool
     /// For ``Code/serverTrustEvaluationFailed``: why an evaluator has refused the server.
     public let trust: ServerTrustFailure?
+    /// Whether the request can be sent with a body that begins again: its connection has ended with a part of the body
+    /// sent. If not, the body itself has failed.
+    public let needsBodyAgain: Bool
     /// Whether the same request may succeed when it is retried, and may be retried safely.
     public let isRetryable: Bool
 
@@ -125,8 +128,9 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
     public init(
         _ code: Code, _ message: String, curlCode: Int32? = nil, curlText: String? = nil, systemCode: Int32? = nil,
         timeout: String? = nil, wait: Wait? = nil, isDecodedTooLarge: Bool = false,
-        trust: ServerTrustFailure? = nil, isRetryable: Bool = false
+        trust: ServerTrustFailure? = nil, needsBodyAgain: Bool = false, isRetryable: Bool = false
     ) {
+        self.needsBodyAgain = needsBodyAgain
         self.trust = trust
         self.wait = wait
         self.code = code

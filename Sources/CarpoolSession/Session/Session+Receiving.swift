@@ -119,7 +119,7 @@ extension Session {
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics
         didEndSending(of: request)
-        if completion.error?.code == .requestBodyStreamExhausted, request.error == nil,
+        if completion.error?.needsBodyAgain == true, request.error == nil,
             resendBody(of: transfer.request, for: request)
         {
             return

@@ -105,12 +105,23 @@ struct UploadOrderTests {
         let maker = Maker()
         let request = upload(stage, .none, by: maker)
         maker.answer(.source(BodyFeed()))
-        stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone"))
+        stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone", needsBodyAgain: true))
         #expect(request.attempts.count == 1)
         maker.answer(.source(BodyFeed()))
         stage.transport.respond(200)
         #expect(request.error == nil)
         #expect(request.attempts[0].hops.count == 2)
+    }
+
+    @Test("UP-05: a body that has failed is not made again")
+    func failure() throws {
+        let stage = try Stage()
+        let maker = Maker()
+        let request = upload(stage, .none, by: maker)
+        maker.answer(.source(BodyFeed()))
+        stage.transport.complete(TransportError(.requestBodyStreamExhausted, "ended early"))
+        #expect(request.error?.name == "session_task_failed.request_body_stream_exhausted")
+        #expect(stage.transport.transfers.count == 1)
     }
 
     @Test("UP-05: cancelled while a body is asked for anew")
@@ -119,7 +130,7 @@ struct UploadOrderTests {
         let maker = Maker()
         let request = upload(stage, .none, by: maker)
         maker.answer(.source(BodyFeed()))
-        stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone"))
+        stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone", needsBodyAgain: true))
         request.cancel()
         #expect(request.isFinished)
         #expect(request.error?.name == "explicitly_cancelled")
@@ -135,7 +146,7 @@ struct UploadOrderTests {
         for _ in 0..<40 {
             guard !maker.questions.isEmpty else { break }
             maker.answer(.source(BodyFeed()))
-            stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone"))
+            stage.transport.complete(TransportError(.requestBodyStreamExhausted, "gone", needsBodyAgain: true))
         }
         #expect(request.error?.name == "session_task_failed.too_many_hops")
         #expect(stage.transport.transfers.count == 40)
