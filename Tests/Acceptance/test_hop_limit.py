@@ -182,3 +182,29 @@ def test_the_command_says_which_limit_and_what_to_do(run: Run, origin: ScriptedO
     assert done.returncode == TRANSFER_FAILED
     assert b"16 challenges" in done.stderr
     assert b"check the credential" in done.stderr
+
+
+BROKEN_BODIES = {
+    "no gzip": b"Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nmoved",
+    "cut chunks": b"Transfer-Encoding: chunked\r\n\r\n5\r\nmov",
+    "no chunks": b"Transfer-Encoding: chunked\r\n\r\nmoved",
+    "a length that is too long": b"Content-Length: 50\r\n\r\nmoved",
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_BODIES)
+@pytest.mark.parametrize("head", [b"302 Found\r\nLocation: /end\r\n", b"401 No\r\nWWW-Authenticate: Basic realm=r\r\n"])
+def test_the_body_of_a_hop_may_be_broken(wire: Wire, origin: ScriptedOrigin, head: bytes, case: str) -> None:
+    """Nobody reads it; curl follows too."""
+
+    def broken(exchange: Exchange) -> None:
+        if exchange.request.values("Authorization"):
+            return exchange.reply(body=b"end")
+        exchange.send(b"HTTP/1.1 " + head + BROKEN_BODIES[case])
+        return exchange.close()
+
+    origin.on("/end", lambda exchange: exchange.reply(body=b"end"))
+    credential = {"username": "ada", "password": "secret"}
+    record = wire.call("request.perform", url=origin.on("/", broken), credential=credential)
+    assert record["outcome"]["ok"], record["outcome"]
+    assert record["body"]["text"] == "end"

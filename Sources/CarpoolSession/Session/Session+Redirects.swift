@@ -66,10 +66,11 @@ extension Session {
         let redirection = request.redirection
         request.redirection = .deliver
         request.machine.pauseReasons.remove(.redirect)
-        // A redirect whose body was cut off at the limit is complete.
-        let isWhole = completion.error == nil || request.hopBytes > Session.discardLimitBytes
+        // Nobody reads the body of a response that leads to another: it may be cut off at the limit, or broken.
+        let isOver =
+            completion.error.map { $0.code.isAboutBody || request.hopBytes > Session.discardLimitBytes } ?? true
         request.hopBytes = 0
-        guard request.error == nil, isWhole, let transfer = request.transfer else { return false }
+        guard request.error == nil, isOver, let transfer = request.transfer else { return false }
         switch redirection {
         case .deliver, .decline, .ask: return false
         case .fail(let error):
@@ -104,5 +105,12 @@ extension Session {
         }
         send(next, for: request)
         return true
+    }
+}
+
+extension TransportError.Code {
+    /// Whether a response whose head has arrived may fail for its body with this kind of error.
+    fileprivate var isAboutBody: Bool {
+        self == .cannotDecodeContentData || self == .cannotParseResponse || self == .networkConnectionLost
     }
 }

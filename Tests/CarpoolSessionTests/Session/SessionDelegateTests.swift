@@ -86,14 +86,14 @@ struct SessionDelegateTests {
         #expect(request.response == nil)
     }
 
-    @Test("A redirect whose body breaks off fails")
-    func brokenBody() throws {
+    @Test("A redirect whose body breaks off is followed, as curl does", arguments: ["/to", nil])
+    func brokenBody(location: String?) throws {
         let stage = try Stage()
         let request = stage.send()
-        stage.transport.receive(302, [("Location", "/to")])
+        stage.transport.receive(302, location.map { [("Location", $0)] } ?? [])
         stage.transport.complete(TransportError(.networkConnectionLost, "gone"))
-        #expect(request.error?.name == "session_task_failed.network_connection_lost")
-        #expect(stage.transport.requests.count == 1)
+        #expect(request.error?.name == (location == nil ? "session_task_failed.network_connection_lost" : nil))
+        #expect(stage.transport.requests.count == (location == nil ? 1 : 2))
     }
 
     @Test("Cancelled between hops, the next one is never sent")
