@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
         // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could
         // stand.
-        .target(name: "CLookups", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
+        .target(name: "COverrides", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
 
         // floor 1: ground
         .target(name: "CarpoolSystem", dependencies: ["CLinux"], swiftSettings: settings),
@@ -41,7 +41,7 @@ let package = Package(
 
         // floor 2: domains
         .target(
-            name: "CarpoolHTTP", dependencies: ["CCurl", "CLinux", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
+            name: "CarpoolHTTP", dependencies: ["CCurl", "CLinux", "COverrides", "CTLS", "CZlib", "CarpoolSystem"],
             swiftSettings: settings),
         .target(
             name: "CarpoolCache", dependencies: ["CSQLite", "CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import random
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -237,6 +238,22 @@ def test_f15_a_deflate_stream_without_its_wrapping(client: carpool.Client, origi
 
 def test_f15_gzip_of_several_members_is_whole(client: carpool.Client, origin: ScriptedOrigin) -> None:
     assert client.get(serve(origin, "gzip", gzip.compress(TEXT) + gzip.compress(b"end"))).content == TEXT + b"end"
+
+
+@pytest.mark.parametrize("is_split", [False, True])
+def test_f15_bytes_behind_gzip_are_ignored(client: carpool.Client, origin: ScriptedOrigin, is_split: bool) -> None:
+    """As curl does; also if a piece of them begins as a member does."""
+    body = gzip.compress(TEXT)
+
+    def behind(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % (len(body) + 7))
+        exchange.send(body + b"\0\0\0")
+        if is_split:
+            # The daemon has read what came before when it has asked for more.
+            time.sleep(0.05)
+        exchange.send(b"\x1f\x8b\0\0")
+
+    assert client.get(origin.on("/behind", behind)).content == TEXT
 
 
 @pytest.mark.parametrize("coding", list(ENCODERS))

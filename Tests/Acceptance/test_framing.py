@@ -53,6 +53,11 @@ FRAMING = {
             b"5, 6",
         )
     },
+    "a folded transfer coding": (b"Transfer-Encoding:\r\n chunked\r\n", b"2\r\nok\r\n0\r\n\r\n"),
+    "a folded transfer coding beside a length": (
+        b"Content-Length: 3\r\nTransfer-Encoding:\r\n\tchunked\r\n",
+        b"2\r\nok\r\n0\r\n\r\n",
+    ),
     "two lengths": (b"Content-Length: 4\r\nContent-Length: 40\r\n", b"some"),
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
+import threading
 import time
 from typing import Any
 
@@ -15,6 +17,7 @@ from origins.peer import StartPeer
 
 MAX_CONCURRENT_STREAMS = 3
 INITIAL_WINDOW_SIZE = 4
+HTTP_1_1_REQUIRED = 13
 NO_STREAMS = h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0))
 AT_ONCE_SECONDS = 3.0 * SLOWNESS
 RESPONSE = h2.END_HEADERS | h2.END_STREAM
@@ -34,6 +37,7 @@ class Server:
         self.before = before
         self.together = together
         self.connections = 0
+        self.is_stuck = threading.Event()
 
     def __call__(self, connection: socket.socket) -> None:
         self.connections += 1
@@ -48,6 +52,8 @@ class Server:
             connection.sendall(self.fault)
         while True:
             (stream,) = h2.read_requests(connection, 1)
+            if is_first and self.is_stuck.is_set():
+                return h2.wait_for_the_end(connection)
             connection.sendall(h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK))
 
 
@@ -99,3 +105,78 @@ def test_a_connection_that_has_failed_is_not_used_again(daemon: Daemon, peer: St
     record = perform(daemon, origin, resource_timeout_ms=20_000)
     assert record["outcome"]["ok"], record["outcome"]
     assert time.monotonic() - begun < AT_ONCE_SECONDS
+
+
+@pytest.mark.parametrize("kind", ["data", "stream"])
+def test_a_silent_connection_is_not_used_again_after_the_time_of_a_request(
+    daemon: Daemon, peer: StartPeer, kind: str
+) -> None:
+    """`resource_timeout_ms` may end a request on it sooner than its idle timeout."""
+    server = Server(b"")
+    origin = peer(server, tls=True, protocols=("h2",))
+    assert perform(daemon, origin, kind=kind)["outcome"]["ok"]
+    server.is_stuck.set()
+    record = perform(daemon, origin, kind=kind, resource_timeout_ms=600)
+    assert record["outcome"]["error"]["timeout"] == "resource"
+    record = perform(daemon, origin, kind=kind, resource_timeout_ms=20_000)
+    assert record["outcome"]["ok"], record["outcome"]
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_stream_that_is_reset_without_its_end_is_cut(daemon: Daemon, peer: StartPeer, method: str) -> None:
+    """Also with the code NO_ERROR (RFC 9113, section 8.1), and its body is not stored."""
+    requests: list[int] = []
+
+    def answer(connection: socket.socket) -> None:
+        streams = h2.greet(connection, 1)
+        while True:
+            requests.extend(streams)
+            # cache-control: max-age=1000
+            head = h2.OK + b"\x58\x0c" + b"max-age=1000"
+            connection.sendall(h2.frame(h2.HEADERS, h2.END_HEADERS, streams[0], head))
+            connection.sendall(h2.frame(h2.DATA, 0, streams[0], b"half") + h2.reset(streams[0], 0))
+            streams = h2.read_requests(connection, 1)
+
+    origin = peer(answer, tls=True, protocols=("h2",))
+    for _ in range(2):
+        record = perform(daemon, origin, method=method)
+        assert record["outcome"]["error"]["name"] == "session_task_failed.network_connection_lost", record["outcome"]
+    assert len(requests) == 2
+
+
+def test_a_reset_behind_a_whole_response_is_none_of_the_response(daemon: Daemon, peer: StartPeer) -> None:
+    """A server that needs no more of the body sends it (RFC 9113, section 8.1)."""
+
+    def answer(connection: socket.socket) -> None:
+        (stream,) = h2.greet(connection, 1)
+        connection.sendall(h2.frame(h2.HEADERS, h2.END_HEADERS, stream, h2.OK))
+        connection.sendall(h2.frame(h2.DATA, h2.END_STREAM, stream, b"whole") + h2.reset(stream, 0))
+        h2.wait_for_the_end(connection)
+
+    origin = peer(answer, tls=True, protocols=("h2",))
+    record = perform(daemon, origin, method="POST", body={"text": "x" * 200_000})
+    assert record["outcome"]["ok"], record["outcome"]
+    assert record["body"]["text"] == "whole"
+
+
+def test_a_server_that_requires_http_1_1_gets_it(daemon: Daemon, peer: StartPeer) -> None:
+    """HTTP_1_1_REQUIRED (RFC 9113, section 7), for a method that is not repeated otherwise."""
+    seen: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        assert isinstance(connection, ssl.SSLSocket)
+        if connection.selected_alpn_protocol() == "h2":
+            (stream,) = h2.greet(connection, 1)
+            connection.sendall(h2.reset(stream, HTTP_1_1_REQUIRED))
+            h2.wait_for_the_end(connection)
+            return
+        while b"\r\n\r\nonce" not in (data := b"".join(seen)):
+            seen.append(connection.recv(65_536))
+            assert seen[-1], data
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    origin = peer(answer, tls=True, protocols=("h2", "http/1.1"))
+    record = perform(daemon, origin, method="POST", body={"text": "once"})
+    assert record["outcome"]["ok"], record["outcome"]
+    assert b"".join(seen).startswith(b"POST / HTTP/1.1\r\n")

@@ -7,12 +7,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import carpool
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import SLOWNESS, eventually
+from harness.waiting import SLOWNESS, eventually, join
 from origins.scripted import Exchange, ScriptedOrigin
 
 LATE = 5 * SLOWNESS
@@ -134,3 +135,49 @@ def test_thousands_of_limits_do_not_hold_up_one_another(daemon: Daemon, origin: 
             assert record["outcome"]["error"]["timeout"] == "resource"
     gate.set()
     eventually(daemon.is_idle)
+
+
+@pytest.mark.parametrize("limit", ["resource_timeout_ms", "timeout_ms", "connect_timeout_ms"])
+def test_a_dead_first_address_leaves_time_for_the_second(
+    daemon: Daemon, origin: ScriptedOrigin, full: str, limit: str
+) -> None:
+    """Whichever limit is the shortest, the addresses of a host share it."""
+    if daemon.call("daemon.info")["libcurl"]["version"].startswith("7."):
+        pytest.skip("this libcurl tries no second address of a family")
+    port = full.rpartition(":")[2].strip("/")
+    second = ScriptedOrigin(address="127.0.0.2", port=int(port))
+    addresses = {"resolve": [f"two.test:{port}:127.0.0.1,127.0.0.2"]}
+    try:
+        with daemon.wire() as wire:
+            url = f"http://two.test:{port}/"
+            record = wire.call("request.perform", url=url, addresses=addresses, **{limit: int(3_000 * SLOWNESS)})
+        assert record["outcome"]["ok"], record["outcome"]
+    finally:
+        second.stop()
+
+
+def test_an_upload_that_is_received_slowly_is_not_idle(daemon: Daemon, tmp_path: Path) -> None:
+    """libcurl and the kernel hold much of the body: its source is asked for nothing for longer than the limit."""
+    file = tmp_path / "sent"
+    file.write_bytes(b"x" * 300_000)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+
+    def receive() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            count = 0
+            while count < 300_000 and (piece := connection.recv(5_000)):
+                count += len(piece)
+                time.sleep(0.04)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    thread = threading.Thread(target=receive, daemon=True)
+    thread.start()
+    with listener, daemon.wire() as wire:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        record = wire.call("request.perform", url=url, method="PUT", body={"file": str(file)}, timeout_ms=800)
+        assert record["outcome"]["ok"], record["outcome"]
+        join([thread])

@@ -208,3 +208,23 @@ def test_a_file_that_becomes_shorter(client: carpool.Client, origin: ScriptedOri
     error = record["outcome"]["error"]
     assert error["name"] == "session_task_failed.request_body_stream_exhausted"
     assert str(large) in error["message"]
+
+
+@pytest.mark.parametrize("size", [1_000, 3_000_000])
+def test_a_response_before_the_body_ends_the_connection(
+    client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path, size: int
+) -> None:
+    """The origin may wait for the body that it was promised, and take the next request for it (RFC 9112, 9.3)."""
+    file = tmp_path / "sent"
+    file.write_bytes(b"x" * size)
+
+    def early(exchange: Exchange) -> bool:
+        exchange.reply(body=b"early")
+        exchange.take()
+        return True
+
+    url = origin.on_head("/early", early)
+    record = client.call("request.perform", url=url, method="PUT", body={"file": str(file)}, expect_continue=True)
+    assert record["outcome"]["ok"], record["outcome"]
+    assert client.get(f"{origin.url}/next", timeout=10).status_code == 200
+    assert origin.requests[-1].connection == 2

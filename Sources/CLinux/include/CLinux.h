@@ -229,6 +229,9 @@ void CLinux_limit_receiving(int64_t microseconds);
 // The bytes that were written to a TCP connection, or more of them (TCP_INFO); -1 if that is not known.
 int64_t CLinux_bytes_written(int fd);
 
+// The bytes of a TCP connection that its peer has acknowledged (TCP_INFO); -1 if that is not known.
+int64_t CLinux_bytes_acknowledged(int fd);
+
 // The shortages that were noted, and the errno of the last one. In C, where a global variable needs no check of whether
 // it is initialized: each turn of the loop reads the number.
 extern long CLinux_shortages;

@@ -74,9 +74,10 @@ extension EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_MAXAGE_CONN, request.mayRepeat ? configuration.idleSeconds : EasyHandle.freshSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
-        // The transport's own timer ends the attempt. libcurl divides this time among the addresses of a host, so that
-        // a dead first one does not use it up.
-        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeoutMilliseconds), Int(Int32.max)))
+        // The transport's own timers end the attempt, before this one. libcurl divides this time among the addresses of
+        // a host, so that a dead first one does not use it up.
+        let others = min(request.resourceTimeoutMilliseconds, request.idleTimeoutMilliseconds) &+ 100
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, min(request.connectTimeoutMilliseconds, others)), Int(Int32.max)))
     }
 
     /// Sets how the server's certificate is verified.

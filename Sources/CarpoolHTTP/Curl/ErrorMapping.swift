@@ -50,6 +50,7 @@ struct ErrorMapping {
             curlText: String(cString: curl_easy_strerror(code)),
             systemCode: systemCode == 0 ? nil : systemCode,
             timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
+            needsBodyAgain: code == CURLE_SEND_FAIL_REWIND,
             isRetryable: isTransient && (isIdempotent || !isRequestSent))
     }
 
@@ -81,10 +82,9 @@ struct ErrorMapping {
         }
     }
 
-    /// Whether the kernel had no route for a packet. Other numbers may also be the answer of another machine.
-    var isOffline: Bool {
-        systemCode == ENETUNREACH || systemCode == ENETDOWN || systemCode == EADDRNOTAVAIL
-    }
+    /// Whether the kernel had no route for a packet. Other numbers may also be the answer of another machine, or say
+    /// that no local port or address is free (EADDRNOTAVAIL).
+    var isOffline: Bool { systemCode == ENETUNREACH || systemCode == ENETDOWN }
 
     private func message(of kind: TransportError.Code) -> String {
         switch kind {

@@ -10,6 +10,8 @@ struct HeadReader {
         case tooLong
         /// There are more lines than ``HeadReader/maximumLines``.
         case tooMany
+        /// `Transfer-Encoding` is folded: libcurl would read its first line alone (RFC 9112, section 5.2).
+        case folded
     }
 
     /// Maximum number of bytes in all heads of a transfer: a little less than libcurl's own limit, whose error names no
@@ -27,6 +29,8 @@ struct HeadReader {
     /// Bytes of all lines so far.
     private(set) var byteCount = 0
     private var lineCount = 0
+    /// Whether the last field was `Transfer-Encoding`.
+    private var isFraming = false
     /// Whether the final head was returned; the lines after it are trailers.
     private(set) var isComplete = false
 
@@ -42,8 +46,10 @@ struct HeadReader {
         if HeadReader.isStatusLine(text) {
             begin(text)
         } else if text[0] == 0x20 || text[0] == 0x09 {
+            if isFraming { return .folded }
             fields.continueLast(with: text)
         } else {
+            isFraming = HeadReader.isTransferEncoding(text)
             // A line without a name is ignored, as most HTTP implementations do.
             _ = fields.append(line: text)
         }
@@ -67,6 +73,16 @@ struct HeadReader {
         let head = ResponseHead(status: status, httpVersion: version, fields: fields)
         fields = FieldBlock()
         return .head(head)
+    }
+
+    private static let transferEncoding = Array("transfer-encoding:".utf8)
+
+    private static func isTransferEncoding(_ line: UnsafeRawBufferPointer) -> Bool {
+        // `t` and `T`: most other fields are known by their first byte.
+        guard line[0] | 0x20 == transferEncoding[0], line.count >= transferEncoding.count else { return false }
+        return transferEncoding.indices.allSatisfy {
+            line[$0] == transferEncoding[$0] || line[$0] | 0x20 == transferEncoding[$0]
+        }
     }
 
     /// Whether a line begins a head.

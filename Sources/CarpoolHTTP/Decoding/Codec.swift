@@ -29,6 +29,8 @@ final class Codec {
     private var format: Format?
     /// Whether the stream has ended: bytes after it are ignored.
     private var isOver = false
+    /// Whether there were bytes behind the end.
+    private var hasIgnoredBytes = false
     /// Whether a frame of zstd has ended, and no other has begun.
     private var isAtFrameEnd = false
     /// Whether the last block of a deflate stream was decoded: only its checksum can follow.
@@ -65,7 +67,11 @@ final class Codec {
             try open(first)
         }
         if isOver {
-            guard coding == .gzip, input.first == 0x1F, restart() else { return Step(read: input.count) }
+            // Behind bytes that are no member none follows, wherever a piece of the body begins.
+            guard coding == .gzip, !hasIgnoredBytes, input.first == 0x1F, restart() else {
+                hasIgnoredBytes = hasIgnoredBytes || !input.isEmpty
+                return Step(read: input.count)
+            }
         }
         switch format {
         case .zlib(let stream): return try inflate(stream, input, buffer)

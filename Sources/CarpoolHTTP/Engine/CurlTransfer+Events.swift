@@ -41,6 +41,9 @@ extension CurlTransfer {
             receive(head)
         case .tooLong:
             return refuseHead("the response's head has more than \(HeadReader.maximumBytes) bytes")
+        case .folded:
+            failure = TransportError(.cannotParseResponse, "the response has a folded Transfer-Encoding")
+            return CurlTransfer.refusal
         case .tooMany:
             return refuseHead("the response's head has more than \(HeadReader.maximumLines) lines")
         }
@@ -64,7 +67,9 @@ extension CurlTransfer {
         // Older versions of libcurl would wait without end to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
         if connection?.relay != nil { noteEnd(of: head) }
-        if request.closesConnection, head.httpVersion != "h2" { closeConnection() }
+        // A server that has answered before it got all of the body may wait for the rest of it, and would take the next
+        // request for that (RFC 9112, section 9.3).
+        if head.httpVersion != "h2", request.closesConnection || !hasSentBody { closeConnection() }
         if isDecoding { decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init) }
         delegate?.transfer(self, didReceive: head)
     }
@@ -165,7 +170,7 @@ extension CurlTransfer {
         guard beginBody() else {
             failure = TransportError(
                 .requestBodyStreamExhausted,
-                "the body has been sent in part and cannot be sent again from its beginning")
+                "the body has been sent in part and cannot be sent again from its beginning", needsBodyAgain: true)
             return false
         }
         transport.attach(self, localPort: localPort, endpoints: endpoints())

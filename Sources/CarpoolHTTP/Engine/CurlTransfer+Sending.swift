@@ -14,9 +14,16 @@ extension CurlTransfer {
         }
         prepareFile()
         bodyPosition = 0
+        hasEndedBody = false
         deadlines.isBodyAwaited = false
         hasCheckedForResponse = false
         return true
+    }
+
+    /// Whether libcurl has taken all of the body.
+    var hasSentBody: Bool {
+        if case .none = request.body { return true }
+        return request.body.lengthBytes.map { bodyPosition >= $0 } ?? hasEndedBody
     }
 
     /// Starts reading a body's file ahead, or rewinds it.
@@ -33,7 +40,10 @@ extension CurlTransfer {
         guard failure == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
-        if let connection, !connection.isSendingBody { beginSending(over: connection) }
+        if let connection {
+            if !connection.isSendingBody { beginSending(over: connection) }
+            acknowledgedBytes = connection.bytesAcknowledged
+        }
         let buffer = UnsafeMutableRawBufferPointer(
             rebasing: buffer[..<min(buffer.count, transport.budget.largestPiece)])
         guard !hasUnreadResponse else {
@@ -47,7 +57,9 @@ extension CurlTransfer {
             transport.noteMoved(count, by: self)
             delegate?.transfer(self, didSendBodyBytes: count)
             return count
-        case .end: return 0
+        case .end:
+            hasEndedBody = true
+            return 0
         case .wait:
             deadlines.isBodyAwaited = true
             return Int(CURL_READFUNC_PAUSE)
@@ -55,6 +67,14 @@ extension CurlTransfer {
             failure = error
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Whether the peer has acknowledged bytes since this was last asked. libcurl and the kernel hold hundreds of
+    /// kilobytes of a body: while a slow peer takes them, nothing else shows that it does.
+    func hasProgressedSending() -> Bool {
+        guard let before = acknowledgedBytes, let now = connection?.bytesAcknowledged else { return false }
+        acknowledgedBytes = now
+        return now > before
     }
 
     /// Bodies up to this size are accepted by the peer's kernel, whatever its program does.

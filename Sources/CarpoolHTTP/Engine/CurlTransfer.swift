@@ -67,6 +67,10 @@ final class CurlTransfer {
     var hasCheckedForResponse = false
     /// Bytes of the request's body passed to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
+    /// Whether its source has reported the end of the body.
+    var hasEndedBody = false
+    /// The bytes of its connection that the peer had acknowledged when libcurl last took a piece of the body.
+    var acknowledgedBytes: UInt64?
     /// The certificate authorities of its partition; `nil` if the system's cannot be read.
     var authorities: TrustStore?
     /// The certificate authorities that its connection trusts; `nil` without verification, or if libcurl reads the

@@ -64,13 +64,25 @@ extension CurlTransport {
             }
             return armDeadlineTimer(of: transfer)
         }
-        if next.kind == .idle, transfer.awaitsShare {
+        if next.kind == .idle, transfer.awaitsShare || transfer.hasProgressedSending() {
             transfer.deadlines.active(at: loop.now)
             return armDeadlineTimer(of: transfer)
         }
         let error = transfer.failure ?? transfer.timeoutError(next.kind)
-        // Its peer may be gone: the next request finds out on another connection.
-        if next.kind == .idle, let connection = transfer.connection, connection.isShared { connection.isRetired = true }
+        if next.kind == .idle { transfer.connection?.retireIfItStays() } else { retireIfSilent(transfer) }
         finish(transfer, error: error)
+    }
+
+    /// How long a peer may be silent before a connection is taken for stuck when a transfer on it is ended, in
+    /// milliseconds.
+    private static let silentMilliseconds = 400
+
+    /// Retires the connection of a transfer that ends before anything has come for it: the peer may be gone or stuck,
+    /// and the next request finds out on another connection.
+    func retireIfSilent(_ transfer: CurlTransfer) {
+        guard transfer.headReader.byteCount == 0, transfer.sendCount > 0,
+            transfer.deadlines.isSilent(for: CurlTransport.silentMilliseconds, at: loop.now)
+        else { return }
+        transfer.connection?.retireIfItStays()
     }
 }

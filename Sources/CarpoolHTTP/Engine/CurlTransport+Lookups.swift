@@ -1,4 +1,4 @@
-internal import CLookups
+internal import COverrides
 internal import CarpoolSystem
 
 /// Look-ups of hosts' names.
@@ -44,7 +44,7 @@ extension CurlTransport {
 
     /// Whether a transfer is still looking up its host.
     func isLookingUp(_ transfer: CurlTransfer) -> Bool {
-        transfer.hasNoSocket && CLookups_count(transfer.request.lookedUpHost) > 0
+        transfer.hasNoSocket && COverrides_lookups(transfer.request.lookedUpHost) > 0
     }
 
     /// Whether a transfer is still looking up its host, or a thread is about to.
@@ -77,7 +77,7 @@ extension CurlTransport {
         lookups.sweep {
             mayBeLookingUp($0)
         } isLookedUp: {
-            isRecent($0.time) || CLookups_count($0.name) > 0
+            isRecent($0.time) || COverrides_lookups($0.name) > 0
         }
     }
 }
@@ -89,7 +89,7 @@ extension CurlTransfer {
 
 extension TransportRequest {
     /// The `errno` of the shortage for which the look-up of its host has failed; 0 if it has not.
-    var lookupShortage: Int32 { CLookups_shortage(lookedUpHost) }
+    var lookupShortage: Int32 { COverrides_lookup_shortage(lookedUpHost) }
 
     /// The host whose addresses libcurl looks up.
     fileprivate var lookedUpHost: String {

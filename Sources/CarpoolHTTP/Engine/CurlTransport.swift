@@ -191,6 +191,7 @@ public final class CurlTransport: Transport {
         guard !ending.isEmpty else { return }
         let slice = TimeSlice(microseconds: CurlTransport.endingMicroseconds)
         while let transfer = ending.popFirst() {
+            retireIfSilent(transfer)
             finish(transfer, error: transfer.failure)
             if slice.isOver, !ending.isEmpty { return observeTurn() }
         }

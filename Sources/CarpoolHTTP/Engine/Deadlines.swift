@@ -61,6 +61,11 @@ struct Deadlines {
 
     mutating func active(at now: MonotonicTime) { lastActivity = now }
 
+    /// Whether no byte was sent or received for so long.
+    func isSilent(for milliseconds: Int, at now: MonotonicTime) -> Bool {
+        lastActivity.advanced(milliseconds: milliseconds) <= now
+    }
+
     mutating func paused() { isPaused = true }
 
     mutating func resumed(at now: MonotonicTime) {

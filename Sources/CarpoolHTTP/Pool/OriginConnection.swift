@@ -137,6 +137,10 @@ final class OriginConnection {
         while recv(descriptor, nil, Int(Int32.max), Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)) > 0 {}
     }
 
+    /// Makes a connection of HTTP/2 no candidate for further requests. One of HTTP/1.1 ends with its unfinished
+    /// request.
+    func retireIfItStays() { if negotiated?.httpVersion == "h2" { isRetired = true } }
+
     /// Shuts the connection down under its transfers.
     func abort() {
         isAborted = true
@@ -150,6 +154,12 @@ final class OriginConnection {
         var length = socklen_t(MemoryLayout<tcp_info>.size)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &length) == 0 else { return 0 }
         return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
+    }
+
+    /// The bytes that its peer has acknowledged; `nil` if that is not known.
+    var bytesAcknowledged: UInt64? {
+        let count = CLinux_bytes_acknowledged(descriptor)
+        return count < 0 ? nil : UInt64(count)
     }
 
     /// The bytes that were written to its socket; `nil` if that is not known.

@@ -1,4 +1,5 @@
 public import CarpoolHTTP
+internal import Glibc
 
 /// Why a request failed: a stable name for each case and reason, a message for people, and details.
 ///
@@ -130,6 +131,8 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         switch error.code {
         case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
         case .notConnectedToInternet: "set waits_for_connectivity to true to wait until the network is available"
+        case .cannotConnectToHost where error.systemCode == EADDRNOTAVAIL:
+            "this machine has no free local port (net.ipv4.ip_local_port_range), or no address for this destination"
         case .cannotConnectToHost: connectionHint(for: error.message)
         case .timedOut where error.wait != nil:
             switch error.wait?.obstacle {

@@ -128,13 +128,13 @@ HeadHandler = Callable[[Exchange], bool | None]
 class ScriptedOrigin:
     """Listens on loopback, or on an address; `on` sets the handler of a path, other requests are echoed."""
 
-    def __init__(self, certificate: Certificate | None = None, address: str = "127.0.0.1") -> None:
+    def __init__(self, certificate: Certificate | None = None, address: str = "127.0.0.1", port: int = 0) -> None:
         self._context: ssl.SSLContext | None = None
         if certificate is not None:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._context.load_cert_chain(certificate.chain, certificate.key)
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self._listener = socket.create_server((address, 0), family=family, backlog=512)
+        self._listener = socket.create_server((address, port), family=family, backlog=512)
         self.port: int = self._listener.getsockname()[1]
         host = f"[{address}]" if ":" in address else address
         self.url = f"http{'s' if certificate else ''}://{host}:{self.port}"

@@ -1,4 +1,4 @@
-#include "CLookups.h"
+#include "COverrides.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,9 +26,9 @@ static unsigned number_of(const char *name) {
     return hash % NUMBERS;
 }
 
-int CLookups_count(const char *name) { return atomic_load(&lookups[number_of(name)].count); }
+int COverrides_lookups(const char *name) { return atomic_load(&lookups[number_of(name)].count); }
 
-int CLookups_shortage(const char *name) { return atomic_load(&lookups[number_of(name)].shortage); }
+int COverrides_lookup_shortage(const char *name) { return atomic_load(&lookups[number_of(name)].shortage); }
 
 static int is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS; }
 

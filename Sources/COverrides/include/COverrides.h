@@ -1,10 +1,12 @@
-#ifndef CLOOKUPS_H
-#define CLOOKUPS_H
+#ifndef COVERRIDES_H
+#define COVERRIDES_H
+
+// Functions of other libraries that the program replaces: libcurl calls these instead.
 
 // Returns how many look-ups of a host's name are running in any thread: at least as many as there are, seldom more.
-int CLookups_count(const char *name);
+int COverrides_lookups(const char *name);
 
 // Returns the errno of the shortage for which the last look-up of a host's name has failed; 0 if it has not.
-int CLookups_shortage(const char *name);
+int COverrides_lookup_shortage(const char *name);
 
 #endif
