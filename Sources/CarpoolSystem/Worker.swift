@@ -29,17 +29,22 @@ public final class Worker {
     private static let threadRetryMilliseconds = 100
 
     /// Creates a worker without threads, which are started for jobs.
-    public convenience init(loop: EventLoop) {
-        self.init(loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds)
+    /// - Parameter keepsThread: whether there is one for as long as the process runs once one was started, so that jobs
+    ///   run when the system starts no more threads.
+    public convenience init(loop: EventLoop, keepsThread: Bool = false) {
+        self.init(
+            loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds,
+            keepsThread: keepsThread)
     }
 
     init(
-        loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int, closing: ClosingAccount = ClosingAccount()
+        loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int, keepsThread: Bool = false,
+        closing: ClosingAccount = ClosingAccount()
     ) {
         self.loop = loop
         self.closing = closing
         scheduler = JobScheduler(limits: limits)
-        threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds)
+        threads = WorkerThreads(loop: loop, idleMilliseconds: idleMilliseconds, keepsThread: keepsThread)
         let link = WorkerLink()
         stallTimer = Timer { link.worker?.startNext() }
         threadTimer = Timer { link.worker?.startMissingThreads() }

@@ -15,6 +15,8 @@ internal import Synchronization
 final class WorkerThreads: @unchecked Sendable {
     private let loop: EventLoop
     private let idleMilliseconds: Int
+    /// Whether the last thread does not end without another one in its place.
+    private let keepsThread: Bool
     private let ready = PostList()
     private let taken = Mutex(PostQueue())
     private let jobs = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -25,8 +27,9 @@ final class WorkerThreads: @unchecked Sendable {
     private let threads = Atomic<Int>(0)
     private var started = 0
 
-    init(loop: EventLoop, idleMilliseconds: Int) {
+    init(loop: EventLoop, idleMilliseconds: Int, keepsThread: Bool = false) {
         self.loop = loop
+        self.keepsThread = keepsThread
         self.idleMilliseconds = idleMilliseconds
         sem_init(jobs, 0, 0)
     }
@@ -55,19 +58,23 @@ final class WorkerThreads: @unchecked Sendable {
             spare.add(1, ordering: .relaxed)
             threads.add(1, ordering: .relaxed)
             started += 1
-            let context = Unmanaged.passRetained(self)
-            // The kernel keeps 15 bytes of a name.
-            let error = CLinux_start_thread(
-                "carpool-file-\(started % 100)", WorkerThreads.body, context.toOpaque())
-            guard error == 0 else {
-                Shortage.note(error)
-                context.release()
+            guard startThread("carpool-file-\(started % 100)") else {
                 threads.subtract(1, ordering: .relaxed)
                 spare.subtract(1, ordering: .relaxed)
                 return false
             }
         }
         return true
+    }
+
+    /// Starts a thread; false if the system refuses it. The kernel keeps 15 bytes of its name.
+    private func startThread(_ name: String) -> Bool {
+        let context = Unmanaged.passRetained(self)
+        let error = CLinux_start_thread(name, WorkerThreads.body, context.toOpaque())
+        if error == 0 { return true }
+        Shortage.note(error)
+        context.release()
+        return false
     }
 
     // MARK: The threads
@@ -79,7 +86,9 @@ final class WorkerThreads: @unchecked Sendable {
 
     private func serve() {
         defer { Heap.trimOfThread() }
-        while waitForJob() {
+        var hasServed = false
+        while waitForJob(hasServed) {
+            hasServed = true
             // What the loop has freed of earlier jobs is in this thread's heap.
             Heap.trimOfThread()
             guard let job = takeJob() else { continue }
@@ -90,25 +99,35 @@ final class WorkerThreads: @unchecked Sendable {
         }
     }
 
-    /// Waits for a job. `false` after a while without any, upon which the thread is no longer counted.
-    private func waitForJob() -> Bool {
+    /// How long the thread waits that stays, and has run no job: an idle process is not woken.
+    private static let staysMilliseconds = 86_400_000
+
+    /// Waits for a job. `false` after a while without any, upon which the thread is no longer counted, or another one
+    /// is in its place: what its jobs have left in its heap and its cache is freed when it ends.
+    private func waitForJob(_ hasServed: Bool) -> Bool {
+        var milliseconds = idleMilliseconds
         while true {
-            let deadline = MonotonicTime.read().advanced(milliseconds: idleMilliseconds)
+            let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
             if CLinux_wait_for_semaphore(jobs, deadline.nanoseconds) == 0 { return true }
-            if leaves() { return false }
+            if leaves() || hasServed && keepsThread && startThread("carpool-file") { return false }
+            if keepsThread, !hasServed { milliseconds = WorkerThreads.staysMilliseconds }
         }
     }
 
-    /// Whether this thread ends: no job counts on it.
+    /// Whether this thread ends: no job counts on it, and it is not the last one where one stays.
     private func leaves() -> Bool {
+        let left = threads.subtract(1, ordering: .relaxed).newValue
+        if !(left == 0 && keepsThread), takesSpare() { return true }
+        threads.add(1, ordering: .relaxed)
+        return false
+    }
+
+    private func takesSpare() -> Bool {
         var spare = spare.load(ordering: .relaxed)
         while spare > 0 {
             let (isExchanged, current) = self.spare.weakCompareExchange(
                 expected: spare, desired: spare - 1, ordering: .relaxed)
-            if isExchanged {
-                threads.subtract(1, ordering: .relaxed)
-                return true
-            }
+            if isExchanged { return true }
             spare = current
         }
         return false

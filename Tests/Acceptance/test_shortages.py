@@ -6,6 +6,7 @@ sample of them runs by default, all of them with CARPOOL_SHORTAGES=all (three an
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from conftest import StartDaemon
+from harness.daemon import Daemon
 from harness.tracing import needs_strace, traced
 from harness.users import as_root
 from harness.waiting import SLOWNESS, eventually
@@ -90,3 +92,44 @@ def test_a_failed_system_call_is_answered_in_time_and_heals(
     for path in tmp_path.glob("got-*"):
         assert path.stat().st_size == LARGE_BYTES, "a part of a file passes for the whole"
     eventually(workload.is_served, HEALING_SECONDS)
+
+
+def file_threads(daemon: Daemon) -> set[str]:
+    """Return the numbers of the threads that work on files."""
+    found = set()
+    for task in Path(f"/proc/{daemon.pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if (task / "comm").read_text().startswith("carpool-file"):
+                found.add(task.name)
+    return found
+
+
+@needs_strace
+def test_files_are_read_while_no_thread_can_be_started(
+    start: StartDaemon, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """One thread is there, also when others have ended: it makes way for a new one only if that has started."""
+    daemon = start(config={"cache": "no_store"})
+    sent = tmp_path / "sent"
+    sent.write_bytes(b"x" * 10_000)
+    with daemon.wire() as wire:
+
+        def upload() -> bool:
+            parameters = {"url": origin.url, "method": "POST", "body": {"file": str(sent)}}
+            return bool(wire.call("request.perform", resource_timeout_ms=10_000, **parameters)["outcome"]["ok"])
+
+        assert upload()
+        (first, *_) = file_threads(daemon)
+        eventually(lambda: first not in file_threads(daemon), 40)
+        assert len(file_threads(daemon)) == 1
+        with traced(daemon, tmp_path / "strace", "trace=clone3", "inject=clone3:error=EAGAIN"):
+            assert upload()
+            with sent.open("rb") as body:
+                given = {"url": origin.url, "method": "POST", "body": {"fd": 0}, "resource_timeout_ms": 10_000}
+                record = wire.result(wire.request_with([body.fileno()], "request.perform", **given))
+            assert record["outcome"]["ok"]
+            (last,) = file_threads(daemon)
+            # It stays, since no other can take its place.
+            eventually(lambda: "INJECTED" in (tmp_path / "strace").read_text(), 40)
+            assert file_threads(daemon) == {last}
+            assert upload()

@@ -82,7 +82,7 @@ final class Server {
         let live = LiveConfiguration(configuration, owner: geteuid())
         self.configuration = live
         identity = DaemonIdentity(epoch: Epoch.make(), started: WallClock.microseconds())
-        worker = Worker(loop: loop)
+        worker = Worker(loop: loop, keepsThread: true)
         files = FileStore(work: work ?? worker, scheduler: loop, memory: WriteMemory(configuration.limits))
         let raw: RawStreamPool
         (transport, raw) = try Server.makeTransport(configuration, loop, worker)
