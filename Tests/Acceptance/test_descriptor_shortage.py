@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import carpool
 import pytest
 from conftest import StartDaemon
 from harness.command import runner
@@ -32,6 +33,7 @@ def without_descriptors(daemon: Daemon) -> Iterator[None]:
     with daemon.wire() as watch:
         open_before = open_connections(watch)
         former = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+        watch.call("daemon.ping")
         most = max(int(entry.name) for entry in folder.iterdir()) + 1
         resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most, former[1]))
         with contextlib.ExitStack() as stack:
@@ -39,6 +41,8 @@ def without_descriptors(daemon: Daemon) -> Iterator[None]:
             # Connections take the numbers below the limit that are free, one after the other: none waits behind them.
             while len(list(folder.iterdir())) < most:
                 stack.enter_context(daemon.wire()).call("daemon.ping")
+                # What had ended before is closed by now, and its number is free.
+                watch.call("daemon.ping")
             yield
         # Their numbers would be free again in the middle of the next shortage.
         eventually(lambda: open_connections(watch) <= open_before)
@@ -158,3 +162,12 @@ def test_limits_fit_the_number_of_files_that_may_be_open(
         "connections_per_client", "connections_per_user", "connections",
     }  # fmt: skip
     assert warnings(daemon) == []
+    eventually(lambda: is_accepted(daemon))
+
+
+def is_accepted(daemon: Daemon) -> bool:
+    """Whether the daemon has noticed that enough of the others have left."""
+    try:
+        return daemon.call("daemon.ping") is not None
+    except carpool.AccessError:
+        return False
