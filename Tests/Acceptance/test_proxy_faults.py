@@ -62,3 +62,16 @@ def test_a_proxy_that_does_not_answer_the_second_connect(
     server = {"url": origin.url, "username": USER, "password": PASSWORD, "schemes": ["digest"]}
     record = perform(client, f"https://{TARGET}/", proxy={"all": server}, **SHORT)
     assert record["outcome"]["error"]["name"] == "session_task_failed.timed_out"
+
+
+def test_an_interim_response_to_connect(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    """libcurl takes it for the answer: the failure is the proxy's, with its status."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
+        exchange.close()
+
+    origin.on(TARGET, answer)
+    record = perform(client, f"https://{TARGET}/", proxy={"all": {"url": origin.url}}, **SHORT)
+    assert record["outcome"]["error"]["name"] == "session_task_failed.proxy.connect_refused"
+    assert "(100)" in record["outcome"]["error"]["message"]

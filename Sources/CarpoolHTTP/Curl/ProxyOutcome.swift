@@ -27,7 +27,8 @@ struct ProxyOutcome {
     /// The failure; `nil` if the proxy is not its cause.
     func error(_ mapping: ErrorMapping) -> TransportError? {
         guard !mapping.isRequestSent else { return nil }
-        if connectStatus >= 300 { return connectError(mapping) }
+        // libcurl takes an interim response for the answer.
+        if connectStatus >= 300 || (100..<200).contains(connectStatus) { return connectError(mapping) }
         switch mapping.code {
         case CURLE_COULDNT_RESOLVE_PROXY:
             return make(.proxyNotFound, "the proxy \(name) has no address", mapping, isRetryable: true)

@@ -71,6 +71,7 @@ struct ChallengeList {
             addParameter(token)
             return skipToComma()
         }
+        if !hasBlank, continuesQualities(token) { return skipToComma() }
         challenges.append(Challenge(scheme: token.lowercased()))
         // The first parameter follows its scheme without a comma; a token68 has no name and is skipped.
         guard hasBlank else { return skipToComma() }
@@ -78,6 +79,18 @@ struct ChallengeList {
         skip(ChallengeList.isBlank)
         if rest.first == UInt8(ascii: "=") { addParameter(name) }
         skipToComma()
+    }
+
+    /// Adds a token to `qop` of Digest if it is the rest of a list without its quotes, as some servers send it:
+    /// `qop=auth,auth-int`. Returns whether it is.
+    private mutating func continuesQualities(_ token: String) -> Bool {
+        guard ["auth", "auth-int"].contains(token.lowercased()), let last = challenges.indices.last,
+            let parameter = challenges[last].parameters.last, parameter.name == "qop"
+        else { return false }
+        challenges[last].parameters.removeLast()
+        let bytes = parameter.bytes + Array(",\(token)".utf8)
+        challenges[last].parameters.append(Parameter(name: "qop", bytes: bytes))
+        return true
     }
 
     /// Reads what follows a parameter's name, and adds the parameter to the last challenge, if there is one. A token68

@@ -13,6 +13,8 @@ struct ChallengeListTests {
             ),
             ("Negotiate", "negotiate()"), ("Negotiate abc==, Basic realm=x", "negotiate() basic(realm=x)"),
             ("Basic, Digest qop=\"auth,auth-int\"", "basic() digest(qop=auth,auth-int)"),
+            ("Digest qop=auth,auth-int, nonce=\"n\"", "digest(qop=auth,auth-int nonce=n)"),
+            ("Digest qop=auth, Auth realm=x", "digest(qop=auth) auth(realm=x)"),
             (" , ,Basic realm = a , ", "basic(realm=a)"),
             ("", ""), (",", ""), ("=", ""), ("=a, b=c", ""), (#""Basic""#, ""), (#"Basic realm="#, "basic(realm=)"),
             (#"Basic realm="open"#, "basic(realm=open)"), (#"Basic realm="\"#, "basic(realm=)"),
