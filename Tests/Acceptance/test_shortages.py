@@ -20,6 +20,7 @@ from harness.daemon import Daemon
 from harness.tracing import needs_strace, traced
 from harness.users import as_root
 from harness.waiting import SLOWNESS, eventually
+from harness.wire import RemoteError
 from harness.workload import LARGE_BYTES, Workload
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -133,3 +134,24 @@ def test_files_are_read_while_no_thread_can_be_started(
             eventually(lambda: "INJECTED" in (tmp_path / "strace").read_text(), 40)
             assert file_threads(daemon) == {last}
             assert upload()
+
+
+@needs_strace
+def test_files_that_are_opened_late_end_the_call_in_its_time(
+    start: StartDaemon, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    daemon = start(config={"cache": "no_store"})
+    sent = tmp_path / "sent"
+    sent.write_bytes(b"x")
+    parameters = {"url": origin.url, "method": "POST", "body": {"file": str(sent)}, "resource_timeout_ms": 500}
+    log = tmp_path / "strace"
+    with daemon.wire() as wire:
+        wire.call("daemon.ping")
+        with traced(daemon, log, "trace=openat2", "inject=openat2:delay_enter=4000000"):
+            with pytest.raises(RemoteError, match="not open within 500 ms") as caught:
+                wire.call("request.perform", **parameters)
+            assert caught.value.name == UNAVAILABLE
+            assert wire.call("daemon.stats")["worker"]["running"] == 1
+        assert origin.requests == []
+        eventually(lambda: wire.call("daemon.stats")["worker"]["running"] == 0)
+        assert wire.call("request.perform", **{**parameters, "resource_timeout_ms": 10_000})["outcome"]["ok"]

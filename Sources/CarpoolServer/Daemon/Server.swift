@@ -50,6 +50,7 @@ final class Server {
         loop: loop, worker: worker, log: log, options: options, configuration: configuration, transport: transport,
         spool: spool, publisher: publisher, reachability: reachability, callbacks: callbacks,
         callFiles: CallFileService(
+            loop: loop,
             worker: worker, files: files, configuration: configuration, pendingAnswers: requests.pendingAnswers),
         sessions: sessions,
         requests: requests,

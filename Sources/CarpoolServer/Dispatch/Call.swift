@@ -28,6 +28,8 @@ final class Call: Responder {
     var endRequest: (() -> Void)?
     /// Called when the answer is queued, or at once if there is none.
     var onAnswered: () -> Void = {}
+    /// When its files began to be opened; `nil` if it had none to wait for.
+    var waitedSince: MonotonicTime?
     private(set) var isAnswered = false
     /// Whether the call still needs an answer: it has none, and its client is connected.
     var isWanted: Bool { !isAnswered && client.isConnected }

@@ -40,6 +40,13 @@ extension RPCError {
         return RPCError(.rateLimited, error.description).with("retry_after_ms", .integer(milliseconds))
     }
 
+    /// The files of a call were not opened within its time.
+    static func filesLate(milliseconds: Int) -> RPCError {
+        .resourceUnavailable(
+            errno: Int(ETIMEDOUT), explanation: "the files of the call were not open within \(milliseconds) ms",
+            remedy: "check the file system of these files, or raise resource_timeout_ms (--timeout)")
+    }
+
     /// A file without usable authorities.
     static func untrusted(_ failure: TrustStore.Failure, path: String, at place: String) -> RPCError {
         let expected = "a PEM file with certificates, of at most \(TrustStore.maximumBytes) bytes"

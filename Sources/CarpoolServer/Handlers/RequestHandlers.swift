@@ -102,7 +102,12 @@ struct RequestHandlers {
         let request = entry.request
         let startsItself = setUp(request, call)
         guard let predecessor, isUnderWay(predecessor, before: call) else {
-            if startsItself { request.resume() }
+            guard startsItself else { return }
+            // The time has begun with the call.
+            if let since = call.waitedSince {
+                request.beginTime(millisecondsAgo: MonotonicTime.read().microseconds(since: since) / 1_000)
+            }
+            request.resume()
             return
         }
         let follower = CallSequence.Follower {

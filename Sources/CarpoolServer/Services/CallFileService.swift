@@ -12,13 +12,18 @@ final class CallFileService {
     private let account = TrustMaterialAccount()
     private let configuration: LiveConfiguration
     private var clientCertificates = ClientCertificateTable()
+    private let loop: EventLoop
     private let worker: Worker
     private let files: FileStore
     private let pendingAnswers: PendingAnswers
     /// The files of a call that names none.
     let noFiles = CallFiles.none
 
-    init(worker: Worker, files: FileStore, configuration: LiveConfiguration, pendingAnswers: PendingAnswers) {
+    init(
+        loop: EventLoop, worker: Worker, files: FileStore, configuration: LiveConfiguration,
+        pendingAnswers: PendingAnswers
+    ) {
+        self.loop = loop
         self.worker = worker
         self.files = files
         self.configuration = configuration
@@ -77,16 +82,28 @@ final class CallFileService {
         _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) {
         guard call.isWanted else { return pendingAnswers.delayed -= 1 }
+        let limit = limitTime(of: call)
         do throws(WorkerError) {
             try access.run(job) { [self] found in
                 pendingAnswers.delayed -= 1
+                if let limit { loop.cancel(limit) }
                 finish(call, found, descriptorCount: descriptorCount, carryOut)
                 found.destination?.partial?.release(to: files, for: access.share)
             }
         } catch {
             pendingAnswers.delayed -= 1
+            if let limit { loop.cancel(limit) }
             call.fail(.filesBusy(error))
         }
+    }
+
+    /// Fails a call whose files are not open when its time has passed. Returns the timer; `nil` without a limit.
+    private func limitTime(of call: Call) -> Timer? {
+        call.waitedSince = call.waitedSince ?? loop.now
+        guard let milliseconds = call.params[.resourceTimeout] else { return nil }
+        let timer = Timer { call.fail(.filesLate(milliseconds: milliseconds)) }
+        loop.arm(timer, afterMilliseconds: milliseconds)
+        return timer
     }
 
     /// Calls the body when no finished request still has this partial file open: at once, if none has.

@@ -106,6 +106,11 @@ public final class Request: BodyOwner {
         session.handle(.setUp, of: self)
     }
 
+    /// Lets the resource timeout begin some milliseconds ago, before the request is resumed for the first time.
+    public func beginTime(millisecondsAgo milliseconds: Int) {
+        machine.deadline.begin(at: session.scheduler.now.advanced(milliseconds: -milliseconds))
+    }
+
     /// Starts or resumes the request. Returns whether the call changed anything: of a hundred calls the first does
     /// (RL-02).
     @discardableResult public func resume() -> Bool {
