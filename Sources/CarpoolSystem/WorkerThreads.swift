@@ -109,8 +109,8 @@ final class WorkerThreads: @unchecked Sendable {
         while true {
             let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
             if CLinux_wait_for_semaphore(jobs, deadline.nanoseconds) == 0 { return true }
-            // Before a thread is started, which keeps a little of this thread's heap: it is not to lie at the end of what
-            // can be returned.
+            // Before a thread is started, which keeps a little of this thread's heap: it is not to lie at the end of
+            // what can be returned.
             if hasServed { Heap.trimOfThread() }
             if leaves() || hasServed && keepsThread && startThread("carpool-file") { return false }
             if keepsThread, !hasServed { milliseconds = WorkerThreads.staysMilliseconds }
