@@ -12,6 +12,8 @@
 #pragma weak getaddrinfo
 #pragma weak freeaddrinfo
 
+enum { MOST_TRIES = 16 };
+
 struct lookup {
     struct addrinfo *found;
     int error;
@@ -25,7 +27,8 @@ static void look_up(void *context) {
     struct lookup *lookup = context;
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}; // one answer for each address
     lookup->error = getaddrinfo(lookup->name, NULL, &hints, &lookup->found);
-    while (write(lookup->pipe, &lookup, sizeof lookup) < 0 && errno == EINTR) {}
+    // Again if a signal has interrupted it, or the kernel has refused it: nothing else reports the end.
+    for (int tries = 0; tries < MOST_TRIES && write(lookup->pipe, &lookup, sizeof lookup) < 0; tries++) {}
 }
 
 void *CLinux_resolve(const char *name, int pipe) {

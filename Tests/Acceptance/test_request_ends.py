@@ -87,7 +87,8 @@ def send_all(daemon: Daemon, base: str, batch: int, received: Counter[str], most
                 spent = time.monotonic() - begun
                 if spent > params["resource_timeout_ms"] / 1_000 + LATE_SECONDS:
                     late.append((number, round(spent, 2), params))
-                assert "result" in answer, (number, params, answer)
+                # 1204: a slow machine may not have opened the file with the authorities in time.
+                assert "result" in answer or answer["error"]["code"] == 1204, (number, params, answer)
     assert not late
     for path, count in received.items():
         params = parameters(base, int(path.rpartition("/")[2]))
