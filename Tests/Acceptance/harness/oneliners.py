@@ -7,6 +7,7 @@ import re
 import signal
 import stat
 import subprocess
+import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -123,9 +124,14 @@ def files_of(place: Path, *, dates: bool) -> dict[str, tuple[Any, ...]]:
         facts = path.lstat()
         content = path.read_bytes() if stat.S_ISREG(facts.st_mode) else b""
         found[str(path.relative_to(place))] = (
-            oct(facts.st_mode), content, int(facts.st_mtime) if dates and content else None,
+            oct(facts.st_mode), content, date_of(facts.st_mtime) if dates and content else None,
         )  # fmt: skip
     return found
+
+
+def date_of(changed: float) -> int | str:
+    """Return the time of a change, or `now` for one of the last minutes: two programs do not write in one second."""
+    return "now" if abs(time.time() - changed) < 300 else int(changed)
 
 
 def as_text(request: Received) -> bytes:
