@@ -104,7 +104,7 @@ def test_a_descriptor_that_is_not_written(
         ({"response_body": {"fd": 3}}, "params.response_body.fd", MISSING.format(3)),
         ({"body": {"fd": 0}}, "params.response_body.fd", MISSING.format(0)),
         (
-            {"kind": "download", "destination": {"path": "/tmp/x"}},
+            {"kind": "download", "destination": {"path": "/nonexistent/x"}},
             "params.destination",
             "the body goes to the descriptor of response_body",
         ),
