@@ -195,7 +195,7 @@ BROKEN_BODIES = {
 @pytest.mark.parametrize("case", BROKEN_BODIES)
 @pytest.mark.parametrize("head", [b"302 Found\r\nLocation: /end\r\n", b"401 No\r\nWWW-Authenticate: Basic realm=r\r\n"])
 def test_the_body_of_a_hop_may_be_broken(wire: Wire, origin: ScriptedOrigin, head: bytes, case: str) -> None:
-    """Nobody reads it; curl follows too."""
+    """It is not read; curl follows too."""
 
     def broken(exchange: Exchange) -> None:
         if exchange.request.values("Authorization"):

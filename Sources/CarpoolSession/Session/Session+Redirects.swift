@@ -66,7 +66,7 @@ extension Session {
         let redirection = request.redirection
         request.redirection = .deliver
         request.machine.pauseReasons.remove(.redirect)
-        // Nobody reads the body of a response that leads to another: it may be cut off at the limit, or broken.
+        // The body of a response that leads to another is not read: it may be cut off at the limit, or broken.
         let isOver =
             completion.error.map { $0.code.isAboutBody || request.hopBytes > Session.discardLimitBytes } ?? true
         request.hopBytes = 0
