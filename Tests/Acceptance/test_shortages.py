@@ -73,8 +73,8 @@ def test_a_failed_system_call_is_answered_in_time_and_heals(
     start: StartDaemon, origin: ScriptedOrigin, nginx: Nginx, authority: Authority, tmp_path: Path, case: Case
 ) -> None:
     daemon = start(config={"cache": "no_store"})
-    if case.call == "fcntl" and daemon.call("daemon.info")["libcurl"]["version"].startswith("7."):
-        pytest.skip("this libcurl uses a socket that it could not make non-blocking")
+    if (case.call, case.when) == ("fcntl", "3..9") and daemon.call("daemon.info")["libcurl"]["profile"] == "http1":
+        pytest.xfail("with this libcurl a request is not answered, for a reason that is not known yet")
     workload = Workload(daemon, origin, nginx, authority, tmp_path)
     log = tmp_path / "strace"
     injection = f"inject={case.call}:error={case.error}:when={case.when}"
