@@ -22,6 +22,8 @@ FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTAL
 PACKAGE = ROOT / ".build/embedding"
 REPOSITORY = PACKAGE / "carpool.git"
 BUILD_SECONDS = 900
+# A tenth of the build is debug information.
+QUICK = ("-debug-info-format", "none")
 
 # The first test waits for the build of the library.
 pytestmark = pytest.mark.timeout(BUILD_SECONDS + 120)
@@ -109,7 +111,7 @@ def program() -> Iterator[Path]:
             if not path.exists() or path.read_text() != wanted:
                 path.write_text(wanted)
         done = subprocess.run(
-            ["swift", "build", "--package-path", str(PACKAGE), "--disable-dependency-cache"],
+            ["swift", "build", "--package-path", str(PACKAGE), "--disable-dependency-cache", *QUICK],
             check=False,
             capture_output=True,
             text=True,
