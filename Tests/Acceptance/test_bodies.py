@@ -168,7 +168,8 @@ def test_who_does_not_read_gets_no_more_descriptors(
             os.close(descriptor)
         data += more
         refused = data.count(b"too_many_in_flight")
-    assert len(daemon.descriptors()) == before
+    # `before` may count one of the request that a thread has still to close.
+    eventually(lambda: len(daemon.descriptors()) <= before)
     assert refused < 2_000
 
 
