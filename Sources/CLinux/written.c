@@ -18,9 +18,9 @@ static int read_information(int fd, struct tcp_info *information) {
 
 int64_t CLinux_bytes_written(int fd) {
     struct tcp_info information;
-    // What was sent again counts twice, so that it only seems to be more.
-    return read_information(fd, &information)
-        ? (int64_t)(information.tcpi_bytes_sent + information.tcpi_notsent_bytes) : -1;
+    if (!read_information(fd, &information)) return -1;
+    // What was sent again is in both.
+    return (int64_t)(information.tcpi_bytes_sent - information.tcpi_bytes_retrans + information.tcpi_notsent_bytes);
 }
 
 int64_t CLinux_bytes_acknowledged(int fd) {

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
+import signal
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import time
 from typing import Any
 
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import SLOWNESS
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from origins import frames as h2
 from origins.peer import StartPeer
 
 MAX_CONCURRENT_STREAMS = 3
 INITIAL_WINDOW_SIZE = 4
 HTTP_1_1_REQUIRED = 13
+SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
+BPF_RETURN = 6
 NO_STREAMS = h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0))
 AT_ONCE_SECONDS = 3.0 * SLOWNESS
 RESPONSE = h2.END_HEADERS | h2.END_STREAM
@@ -79,6 +84,60 @@ def test_the_next_request_has_a_connection_of_its_own(
         assert record["outcome"]["ok"], record["outcome"]
         assert time.monotonic() - begun < AT_ONCE_SECONDS
     assert server.connections == 2
+
+
+class Forgetful:
+    """Its first connection forbids streams when it shall, and drops what arrives until it was sent again."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+        self.shall_forbid = threading.Event()
+        self.has_forbidden = threading.Event()
+
+    def __call__(self, connection: socket.socket) -> None:
+        self.connections += 1
+        is_first = self.connections == 1
+        (stream,) = h2.greet(connection, 1)
+        connection.sendall(h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK))
+        if is_first:
+            self.shall_forbid.wait(PATIENCE_SECONDS)
+            drop = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
+            connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(drop)))
+            connection.sendall(NO_STREAMS)
+            self.has_forbidden.set()
+            eventually(lambda: "bytes_retrans" in sent_to(connection.getsockname()[1]))
+            connection.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+        (stream,) = h2.read_requests(connection, 1)
+        connection.sendall(h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK))
+        h2.wait_for_the_end(connection)
+
+
+def sent_to(port: int) -> str:
+    """Return what the kernel tells of connections to a port."""
+    return subprocess.run(["ss", "-tinHO", f"dport = {port}"], check=True, capture_output=True, text=True).stdout
+
+
+def test_what_the_kernel_sends_again_is_no_request(daemon: Daemon, peer: StartPeer) -> None:
+    """Streams are forbidden when libcurl has chosen the connection: it waits for one, and only answers the settings."""
+    for _ in range(20):
+        server = Forgetful()
+        origin = peer(server, tls=True, protocols=("h2",))
+        assert perform(daemon, origin)["outcome"]["ok"]
+        with daemon.wire() as wire:
+            daemon.stop_between_turns()
+            url = f"https://127.0.0.1:{origin['port']}/"
+            call = wire.request("request.perform", url=url, trust=origin["trust"], resource_timeout_ms=20_000)
+            server.shall_forbid.set()
+            assert server.has_forbidden.wait(PATIENCE_SECONDS)
+            begun = time.monotonic()
+            daemon.signal(signal.SIGCONT)
+            record = wire.result(call)
+        assert record["outcome"]["ok"], record["outcome"]
+        assert time.monotonic() - begun < AT_ONCE_SECONDS
+        # Else the request was sent before the settings were read.
+        if server.connections == 2:
+            return
+    pytest.fail("libcurl has never chosen the connection before it had read the settings")
 
 
 FAULTS = {

@@ -226,7 +226,7 @@ void CLinux_hide_argument(int count, const char *value);
 // Peeking is not limited.
 void CLinux_limit_receiving(int64_t microseconds);
 
-// The bytes that were written to a TCP connection, or more of them (TCP_INFO); -1 if that is not known.
+// The bytes that were written to a TCP connection (TCP_INFO); -1 if that is not known.
 int64_t CLinux_bytes_written(int fd);
 
 // The bytes of a TCP connection that its peer has acknowledged (TCP_INFO); -1 if that is not known.
