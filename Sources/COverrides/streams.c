@@ -1,3 +1,5 @@
+#include "COverrides.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -19,12 +21,15 @@ typedef int OnBeginFrame(nghttp2_session *, const nghttp2_frame_hd *, void *cont
 typedef void SetOnStreamClose(nghttp2_session_callbacks *, OnStreamClose *);
 typedef void SetOnBeginFrame(nghttp2_session_callbacks *, OnBeginFrame *);
 typedef int IsRemoteClosed(nghttp2_session *, int32_t stream);
+typedef void *UserData(nghttp2_session *, int32_t stream);
 
 enum { RST_STREAM = 3, NO_ERROR = 0, CANCEL = 8 };
 
 // libcurl has one callback for all sessions.
 static _Atomic(OnStreamClose *) on_stream_close;
 static _Atomic(IsRemoteClosed *) is_remote_closed;
+static _Atomic(UserData *) user_data;
+static void (*_Atomic on_end_of_response)(void *easy);
 // The stream that is being reset without its end; nghttp2 takes it for closed before it calls back.
 static _Thread_local int32_t cut_stream;
 
@@ -39,6 +44,12 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 static int close_stream(nghttp2_session *session, int32_t stream, uint32_t error, void *context) {
     if (stream == cut_stream && error == NO_ERROR) error = CANCEL;
     cut_stream = 0;
+    void (*end)(void *) = atomic_load_explicit(&on_end_of_response, memory_order_relaxed);
+    if (error == NO_ERROR && end) {
+        UserData *of = atomic_load_explicit(&user_data, memory_order_relaxed);
+        void *easy = of(session, stream);
+        if (easy) end(easy);
+    }
     return atomic_load_explicit(&on_stream_close, memory_order_relaxed)(session, stream, error, context);
 }
 
@@ -48,14 +59,19 @@ void nghttp2_session_callbacks_set_on_stream_close_callback(nghttp2_session_call
     SetOnStreamClose *set_close;
     SetOnBeginFrame *set_begin;
     IsRemoteClosed *is_closed;
+    UserData *of;
     // The standard has no other way to make a function pointer of one to an object.
     *(void **)&set_close = next("nghttp2_session_callbacks_set_on_stream_close_callback");
     *(void **)&set_begin = next("nghttp2_session_callbacks_set_on_begin_frame_callback");
     *(void **)&is_closed = next("nghttp2_session_get_stream_remote_close");
+    *(void **)&of = next("nghttp2_session_get_stream_user_data");
     if (!set_close) return;
-    if (!callback || !set_begin || !is_closed) return set_close(callbacks, callback);
+    if (!callback || !set_begin || !is_closed || !of) return set_close(callbacks, callback);
     atomic_store(&is_remote_closed, is_closed);
+    atomic_store(&user_data, of);
     atomic_store(&on_stream_close, callback);
     set_begin(callbacks, begin_frame);
     set_close(callbacks, close_stream);
 }
+
+void COverrides_on_end_of_response(void (*function)(void *)) { atomic_store(&on_end_of_response, function); }

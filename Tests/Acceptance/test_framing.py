@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Callable
 
 import carpool
 import pytest
 from harness.wire import Wire
-from origins.frames import DATA, END_HEADERS, END_STREAM, HEADERS, OK, frame, greet, read_requests
+from origins.frames import (
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    OK,
+    SETTINGS,
+    UNKNOWN,
+    frame,
+    greet,
+    read_requests,
+    reset,
+    wait_for_the_end,
+)
 from origins.peer import StartPeer
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -132,3 +147,39 @@ def test_a_malformed_response_over_http2_has_the_same_name(wire: Wire, peer: Sta
 def test_the_same_length_twice_is_that_length(client: carpool.Client, origin: ScriptedOrigin, value: bytes) -> None:
     url = origin.on("/framed", framed(b"Content-Length: %s\r\n" % value, b"whole and more"))
     assert client.get(url).content == b"whole"
+
+
+def ended(stream: int) -> bytes:
+    return frame(DATA, END_STREAM, stream, b"")
+
+
+@pytest.mark.parametrize(
+    ("end", "is_whole"),
+    [
+        (ended, True),
+        (lambda _: frame(UNKNOWN, 0, 0, bytes(20_000)), False),
+        (lambda _: frame(SETTINGS, 0, 0, b"x"), False),
+        (lambda _: frame(DATA, 0, 0, b"x"), False),
+        (lambda _: frame(GOAWAY, 0, 0, struct.pack(">II", 0, 2)), False),
+        (lambda stream: reset(stream, 0), False),
+        (lambda _: b"", False),
+    ],
+    ids=["whole", "too large a frame", "bad settings", "data of no stream", "goaway", "reset", "close"],
+)
+def test_a_stream_without_its_end_is_no_response(
+    wire: Wire, peer: StartPeer, end: Callable[[int], bytes], is_whole: bool
+) -> None:
+    def serve(connection: socket.socket) -> None:
+        (stream,) = greet(connection, 1)
+        connection.sendall(frame(HEADERS, END_HEADERS, stream, OK) + frame(DATA, 0, stream, b"half") + end(stream))
+        if end(stream):
+            wait_for_the_end(connection)
+
+    origin = peer(serve, tls=True, protocols=("h2",))
+    url = f"https://127.0.0.1:{origin['port']}/"
+    record = wire.call("request.perform", url=url, trust=origin["trust"], http_version="2", timeout_ms=1_000)
+    if is_whole:
+        assert (record["outcome"], record["body"]["text"]) == ({"ok": True}, "half")
+    else:
+        # The older libcurl waits after some of them, as if the server could still say more.
+        assert record["outcome"]["error"]["name"].endswith(("network_connection_lost", "timed_out")), record["outcome"]

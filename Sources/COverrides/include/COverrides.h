@@ -9,4 +9,8 @@ int COverrides_lookups(const char *name);
 // Returns the errno of the shortage for which the last look-up of a host's name has failed; 0 if it has not.
 int COverrides_lookup_shortage(const char *name);
 
+// Sets the function that is called with libcurl's handle of a transfer when the server has ended the response of its HTTP/2
+// stream (END_STREAM). NULL is none.
+void COverrides_on_end_of_response(void (*function)(void *easy));
+
 #endif

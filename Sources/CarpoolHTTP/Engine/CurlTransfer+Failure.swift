@@ -28,7 +28,19 @@ extension CurlTransfer {
                 .networkConnectionLost, "the connection ended within the response's head",
                 isRetryable: request.method.isIdempotent)
         }
+        guard !isCutStream(easy) else {
+            return TransportError(
+                .networkConnectionLost, "the HTTP/2 connection failed before the end of the response",
+                isRetryable: request.method.isIdempotent)
+        }
         return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : cutCodingError
+    }
+
+    /// Whether the body is a part although libcurl reports success: 7.88.1 does when the HTTP/2 session has failed.
+    private func isCutStream(_ easy: EasyHandle) -> Bool {
+        CurlLibrary.profile == .http1 && headReader.version == "h2" && !hasStreamEnded && hasSentBody
+            && request.method != .head && headReader.status != 204 && headReader.status != 304
+            && easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) < 0
     }
 
     /// The error of a response that is complete, but whose content coding is not.

@@ -125,6 +125,8 @@ final class CurlTransfer {
     var triesEveryFamily = false
     /// Whether one of its addresses was not tried, because the daemon was short of descriptors.
     var lacksSocket = false
+    /// Whether the server has ended the response of its HTTP/2 stream; known before 8.14.1.
+    var hasStreamEnded = false
     /// The number of shortages before it.
     let shortages = Shortage.count
 

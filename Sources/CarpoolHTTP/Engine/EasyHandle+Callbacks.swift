@@ -1,4 +1,5 @@
 internal import CCurl
+internal import COverrides
 internal import Glibc
 
 // Callbacks of libcurl for a transfer. Plain functions, since C functions capture nothing: each finds its object
@@ -20,6 +21,7 @@ extension EasyHandle {
         set(CURLOPT_HEADERDATA, pointer: context)
         CCurl_set_write(raw, CURLOPT_WRITEFUNCTION, receiveBody)
         set(CURLOPT_WRITEDATA, pointer: context)
+        if CurlLibrary.profile == .http1 { COverrides_on_end_of_response(streamHasEnded) }
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
         if transfer.request.usesTLS {
@@ -82,6 +84,10 @@ private func requestIsAboutToBeSent(
             localAddress: local.map { String(cString: $0) } ?? "",
             localPort: UInt16(truncatingIfNeeded: localPort)))
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private func streamHasEnded(_ easy: UnsafeMutableRawPointer?) {
+    if let easy { transfer(CCurl_get_private(easy))?.hasStreamEnded = true }
 }
 
 private func receiveMessage(
