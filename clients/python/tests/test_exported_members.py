@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import generate
 import pytest
-import unasync
 
 import carpool
 from carpool import _exceptions
@@ -60,4 +60,4 @@ def test_the_package_is_typed() -> None:
 
 
 def test_the_blocking_client_is_generated_from_the_asyncio_one() -> None:
-    assert unasync.main(["--check"]) == 0
+    assert generate.main(["--check"]) == 0

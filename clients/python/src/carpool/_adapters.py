@@ -70,6 +70,14 @@ def is_off() -> bool:
     return os.environ.get("CARPOOL", "").lower() == "off"
 
 
+def check_library(request: object, kind: type) -> None:
+    """Raise TypeError for a request of another library than the transport's, such as one of httpx2 for httpx's."""
+    if isinstance(request, kind):
+        return
+    library, other = (each.__module__.partition(".")[0] for each in (kind, type(request)))
+    raise TypeError(f"carpool.{library} sends requests of {library}, not of {other}; use carpool.{other}")
+
+
 def milliseconds(seconds: float | None) -> int:
     """Return a timeout for the daemon; None is none."""
     if seconds is None or math.isinf(seconds):

@@ -73,6 +73,7 @@ class CarpoolTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; raises the exceptions of httpx."""
+        adapters.check_library(request, httpx.Request)
         if self._plain is not None:
             return self._plain.handle_request(request)
         timeout = request.extensions.get("timeout", {})
@@ -204,6 +205,7 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; raises the exceptions of httpx."""
+        adapters.check_library(request, httpx.Request)
         if self._plain is not None:
             return await self._plain.handle_async_request(request)
         timeout = request.extensions.get("timeout", {})
