@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import signal
 import threading
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 from harness.balance import Balance, sent
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
+from loops import LOOPS, running_on
 from origins.scripted import ScriptedOrigin
 
 CALLBACK = {"callback": {"name": "c"}}
@@ -218,3 +221,39 @@ def test_the_handler_of_a_signal_may_call_while_its_thread_waits(
         join([sender])
         signal.signal(signal.SIGUSR1, previous)
     assert pongs == [True] * 3
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", LOOPS)
+def test_several_event_loops_share_an_asyncio_client(daemon: Daemon, origin: ScriptedOrigin, name: str) -> None:
+    client = carpool.AsyncClient(daemon.socket)
+    together = threading.Barrier(8)
+
+    async def work(number: int) -> None:
+        together.wait(PATIENCE_SECONDS)
+        urls = [f"{origin.url}/echo/{number}.{turn}" for turn in range(20)]
+        answers = await asyncio.gather(*(client.post(url, data=url) for url in urls))
+        assert [answer.url for answer in answers] == urls
+
+    in_threads(8, lambda number: running_on(name)(work(number)))
+    assert len(sent(origin)) == 160
+    running_on(name)(client.aclose())
+    gc.collect()
+    eventually(lambda: connections(daemon) == 0)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_call_in_another_event_loop_ends_with_the_client(daemon: Daemon, origin: ScriptedOrigin, name: str) -> None:
+    client = carpool.AsyncClient(daemon.socket)
+    origin.hold("/held")
+
+    async def wait() -> None:
+        with pytest.raises(carpool.ConnectionLostError, match="the client was closed"):
+            await client.get(f"{origin.url}/held")
+
+    thread = threading.Thread(target=lambda: running_on(name)(wait()), daemon=True)
+    thread.start()
+    origin.received(1, "/held")
+    running_on(name)(client.aclose())
+    join([thread])
+    eventually(lambda: connections(daemon) == 0)

@@ -22,8 +22,18 @@ from ._rpc import Notification
 _KEPT: Final[list[Link]] = []
 
 
+class _Place:
+    """The connection of one event loop, and the lock of the task that makes it."""
+
+    __slots__ = ("connecting", "link")
+
+    def __init__(self) -> None:
+        self.connecting = asyncio.Lock()
+        self.link: Link | None = None
+
+
 class AsyncChannel:
-    """A connection that is made at the first call, and again at the next call after it was lost."""
+    """A connection for each event loop, made at its first call, and again at the next call after it was lost."""
 
     may_start: bool
     """Whether a daemon is started where there is none."""
@@ -32,20 +42,21 @@ class AsyncChannel:
         self.may_start = True
         self._path = path
         self._is_feed = is_feed
-        self._link: Link | None = None
-        self._connecting = asyncio.Lock()
+        self._places: dict[asyncio.AbstractEventLoop, _Place] = {}
         self._was_connected = False
         self._callbacks = Callbacks(allow_async=True)
         _fork.add(self)
 
     def abandon(self) -> None:
-        """Replace the descriptor of the parent's connection.
+        """Replace the descriptors of the parent's connections.
 
-        The transport is not closed: the parent's event loop and the child's share the descriptors that are watched.
+        Transports are not closed: the parent's event loop and the child's share the descriptors that are watched.
         """
-        link, self._link = self._link, None
-        self._connecting = asyncio.Lock()
-        if link is not None and link.transport is not None:
+        links = [place.link for place in self._places.values()]
+        self._places = {}
+        for link in links:
+            if link is None or link.transport is None:
+                continue
             _KEPT.append(link)
             descriptor = link.transport.get_extra_info("socket").fileno()
             if descriptor >= 0:
@@ -92,13 +103,13 @@ class AsyncChannel:
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, which has no answer; without a connection nothing is sent."""
-        if self._link is not None and self._link.loop is asyncio.get_running_loop():
-            self._link.tell(method, params)
+        if (link := self.link) is not None:
+            link.tell(method, params)
 
     async def notification(self, timeout: float | None) -> Notification | None:
         """Return the next notification; None after `timeout` seconds."""
         # Notifications received before the connection was lost are returned first, then the loss is raised.
-        link = self._link or await self._connected()
+        link = self.link or await self._connected()
         end = None if timeout is None else time.monotonic() + timeout
         while not link.notifications:
             if link.ended is not None:
@@ -124,8 +135,8 @@ class AsyncChannel:
 
     @property
     def link(self) -> Link | None:
-        """The connection."""
-        return self._link
+        """The connection of the running event loop."""
+        return self._place().link
 
     def feed(self) -> AsyncChannel:
         """Return another channel to the same daemon, for events: it reads only a few ahead."""
@@ -153,10 +164,15 @@ class AsyncChannel:
             raise
 
     async def close(self) -> None:
-        """End the connection. Its calls and its subscriptions end with it, and so do the running handlers."""
-        if self._link is not None:
-            link, self._link = self._link, None
-            link.end(ConnectionLostError("the client was closed"))
+        """End the connections of all event loops. Their calls and subscriptions end with them, and so do handlers."""
+        error = ConnectionLostError("the client was closed")
+        running = self._place()
+        link, running.link = running.link, None
+        for loop, place in list(self._places.items()):
+            if place is not running and place.link is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(place.link.end, error)
+        if link is not None:
+            link.end(error)
             await asyncio.gather(*link.others_handling(), return_exceptions=True)
 
     async def read_pipe(self, pipe: Pipe) -> bytes:
@@ -181,7 +197,7 @@ class AsyncChannel:
 
     async def _check_daemon(self) -> None:
         """Ask the daemon whether it runs. If it does not answer, the connection ends, unless other calls wait on it."""
-        link = self._link
+        link = self.link
         try:
             await within(self.ask(link, "daemon.ping", {}), _waiting.PING_SECONDS)
         except asyncio.TimeoutError as error:
@@ -209,23 +225,34 @@ class AsyncChannel:
 
     def _leave(self, link: Link) -> None:
         """Connect again at the next call, if nothing else uses this connection."""
-        if self._link is link and not link.calls and not link.is_bound:
-            self._link = None
+        place = self._place()
+        if place.link is link and not link.calls and not link.is_bound:
+            place.link = None
             link.end(ConnectionLostError("the daemon is ending"))
 
+    def _place(self) -> _Place:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise RuntimeError(
+                "AsyncClient needs the event loop of asyncio or uvloop, and none is running: with another one, such as "
+                "trio's, use a Client in a thread"
+            ) from None
+        if (place := self._places.get(loop)) is None:
+            for other in [each for each in list(self._places) if each.is_closed()]:
+                if (left := self._places.pop(other, None)) is not None and left.link is not None:
+                    left.link.release()
+            place = self._places.setdefault(loop, _Place())
+        return place
+
     async def _connected(self, patience: float = 0.0) -> Link:
-        link = self._link
-        if link is not None and link.loop is not asyncio.get_running_loop():
-            if not link.loop.is_closed():
-                raise RuntimeError("the AsyncClient is used by another event loop: make one for each")
-            self._link = link = None
-            self._connecting = asyncio.Lock()
-        if link is not None and link.ended is None:
-            return link
-        async with self._connecting:
-            if self._link is None or self._link.ended is not None:
-                self._link = await self._made(patience)
-            return self._link
+        place = self._place()
+        if place.link is not None and place.link.ended is None:
+            return place.link
+        async with place.connecting:
+            if place.link is None or place.link.ended is not None:
+                place.link = await self._made(patience)
+            return place.link
 
     async def _made(self, patience: float) -> Link:
         # A daemon that was there before is probably being restarted.
@@ -241,7 +268,8 @@ class AsyncChannel:
                 raise
             raise DaemonUnreachableError(f"cannot use the daemon's socket: {error.strerror}") from error
         try:
-            await self._announce(link)
+            if not self._are_announced_elsewhere():
+                await self._announce(link)
         except BaseException:
             # Without the names the daemon would not call.
             link.end(ConnectionLostError("the daemon refused the names of the callbacks"))
@@ -271,6 +299,15 @@ class AsyncChannel:
         except BaseException:
             link.announced = earlier
             raise
+
+    def _are_announced_elsewhere(self) -> bool:
+        """Whether handlers run in another event loop already: not in this one too, unless it calls `register`."""
+        here = asyncio.get_running_loop()
+        return any(
+            place.link is not None and place.link.announced and place.link.ended is None
+            for loop, place in list(self._places.items())
+            if loop is not here and not loop.is_closed()
+        )
 
 
 def _close_result(opening: asyncio.Future[socket.socket]) -> None:

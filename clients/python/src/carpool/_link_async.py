@@ -273,6 +273,16 @@ class Link(asyncio.Protocol):
         if self.transport is not None:
             self.transport.close()
 
+    def release(self) -> None:
+        """Close the connection of an event loop that is closed, in which nothing can wait any more."""
+        self.ended = self.ended or ConnectionLostError("the event loop of the connection is closed")
+        transport, self.transport = self.transport, None
+        # uvloop has closed the descriptor, whose number may be another one's by now. That of asyncio is closed when the
+        # transport is collected; the daemon notices the end now.
+        if isinstance(transport, asyncio.Transport):
+            with contextlib.suppress(OSError):
+                transport.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
     def others_handling(self) -> set[asyncio.Task[None]]:
         """Return the running handlers, without the current one."""
         return {task for task in self.handling if task is not asyncio.current_task()}

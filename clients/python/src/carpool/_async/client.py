@@ -54,12 +54,12 @@ _PROGRESS_MS = 200
 
 
 class AsyncClient(AsyncObserver, AsyncVerbs):
-    """One connection to carpoold, for one event loop: any number of its tasks may use it at the same time.
+    """A client of carpoold, for any number of tasks; it has a connection for each event loop in which it is used.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
     name of the session of all requests that name none. The other arguments are defaults of the requests: a relative URL
     is appended to `base_url`; header fields, params and cookies are added unless the request has the same name, and the
-    rest applies unless the request has the argument, also as None. The connection is made at the first call.
+    rest applies unless the request has the argument, also as None. A connection is made at the first call of a loop.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connection. Its requests that are under way are cancelled; a later call connects again."""
+        """Close the connections. Their requests under way are cancelled; a later call connects again."""
         await self._channel.close()
 
     @property

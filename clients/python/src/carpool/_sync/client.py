@@ -94,7 +94,7 @@ class Client(Observer, Verbs):
         self.close()
 
     def close(self) -> None:
-        """Close the connection. Its requests that are under way are cancelled; a later call connects again."""
+        """Close the connections. Their requests under way are cancelled; a later call connects again."""
         self._channel.close()
 
     @property
