@@ -92,6 +92,38 @@ def test_a_stream_is_read_as(
     assert found == expected
 
 
+TEXT = "café\r\n日本\nthird"
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding"),
+    [("shift_jis", "shift_jis"), ('"UTF-16"', "utf-16"), ("base64", "utf-8"), ("none-such", "utf-8")],
+)
+@pytest.mark.parametrize("loop", [None, *LOOPS])
+def test_a_stream_is_text_in_its_charset(
+    daemon: Daemon, origin: ScriptedOrigin, charset: str, encoding: str, loop: str | None
+) -> None:
+    data = TEXT.encode(encoding, "ignore")
+    text = data.decode(encoding)
+    pieces = [data[at : at + 3] for at in range(0, len(data), 3)]
+    url = origin.on("/text", lambda exchange: events_of(exchange, pieces, f"text/plain; charset={charset}"))
+
+    async def read(iterator: str) -> list[str]:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
+            return [piece async for piece in getattr(stream, iterator)()]
+
+    def read_here(iterator: str) -> list[str]:
+        with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
+            return list(getattr(stream, iterator)())
+
+    for iterator, expected in (("iter_text", text), ("iter_lines", text.replace("\r", "").replace("\n", ""))):
+        found = read_here(iterator) if loop is None else running_on(loop)(read(iterator))
+        assert "".join(found) == expected
+    with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
+        stream.encoding = "latin-1"
+        assert "".join(stream.iter_text()) == data.decode("latin-1")
+
+
 def test_a_response_and_a_stream_divide_a_body_alike(client: carpool.Client, origin: ScriptedOrigin) -> None:
     body = "one\r\ntwo\n\nthree\rfour\n\rfive\u2028six\x0bseven\x85eight".encode()
     url = origin.on("/lines", lambda exchange: exchange.reply(body=body))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from collections.abc import Iterable, Iterator
@@ -44,13 +45,14 @@ def test_lines(data: bytes, expected: list[bytes]) -> None:
     ("data", "expected"),
     [
         (b"", []),
-        (b"one", [b"one"]),
-        (b"one\r\ntwo\n\nthree\r", [b"one", b"two", b"", b"three"]),
-        (b"a\rb\r\n\r\nc\n\rd", [b"a", b"b", b"", b"c", b"", b"d"]),
-        ("a\u2028b\x0bc\x85d\n".encode(), ["a\u2028b\x0bc\x85d".encode()]),
+        (b"one", ["one"]),
+        (b"one\r\ntwo\n\nthree\r", ["one", "two", "", "three"]),
+        (b"a\rb\r\n\r\nc\n\rd", ["a", "b", "", "c", "", "d"]),
+        ("a\u2028b\x0bc\x85d\n".encode(), ["a\u2028b\x0bc\x85d"]),
+        (b"a\xe2\nb\xff", ["a\ufffd", "b\ufffd"]),
     ],
 )
-def test_lines_of_text(data: bytes, expected: list[bytes]) -> None:
+def test_lines_of_text(data: bytes, expected: list[str]) -> None:
     for blocks in cuts(data):
         assert framed(_framing.TextLines(), blocks) == expected
 
@@ -60,7 +62,22 @@ def test_lines_of_text(data: bytes, expected: list[bytes]) -> None:
 )
 def test_text_has_whole_characters(data: bytes, expected: str) -> None:
     for blocks in cuts(data):
-        assert "".join(framed(_framing.Text(), blocks)) == expected
+        assert "".join(framed(_framing.Text("utf-8"), blocks)) == expected
+
+
+@pytest.mark.parametrize("text", ["", "a", "añb\r\nx\ry\n\nlast", "日本\n語"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "utf-32", "shift_jis", "iso2022_jp", "cp1252"])
+def test_text_in_an_encoding(encoding: str, text: str) -> None:
+    data = text.encode(encoding, "ignore")
+    text = data.decode(encoding)
+    for blocks in cuts(data):
+        assert "".join(framed(_framing.Text(encoding), blocks)) == text
+        assert framed(_framing.TextLines(encoding), blocks) == io.StringIO(text, newline=None).read().splitlines()
+
+
+def test_utf_16_without_a_mark_begins_with_the_little_end() -> None:
+    for blocks in cuts("hé".encode("utf-16-le")):
+        assert "".join(framed(_framing.Text("utf-16"), blocks)) == "hé"
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,9 @@ def test_a_spooled_body_wins() -> None:
         ("text/plain; charset=iso-8859-1", "é"),
         ('text/plain; format=flowed; Charset="latin-1"', "é"),
         ("text/plain; charset=none-such", "�"),
+        ("text/plain; charset=base64", "�"),
+        ("text/plain; charset=punycode", "�"),
+        ("text/plain; charset=undefined", "�"),
     ],
 )
 def test_text_goes_by_the_charset(content_type: str | None, text: str) -> None:

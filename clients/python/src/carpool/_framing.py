@@ -12,7 +12,12 @@ from ._models import ServerSentEvent
 
 # The blanks of RFC 8259, section 2, without LF.
 BLANKS: Final = b" \t\r"
-_BOM: Final = b"\xef\xbb\xbf"
+_MARKS: Final = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
+_MARK_BYTES: Final = 4
+_BOM: Final = "\ufeff"
 
 
 class Chunks:
@@ -41,20 +46,33 @@ class Chunks:
 
 
 class Text:
-    """Whole characters of UTF-8; invalid bytes become U+FFFD."""
+    """Whole characters of an encoding; invalid bytes become U+FFFD."""
 
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._begun = b""
 
-    def add(self, block: bytes) -> Iterator[str]:
+    def add(self, block: bytes, *, is_last: bool = False) -> Iterator[str]:
         """Yield what is complete."""
-        if text := self._decoder.decode(block):
+        if self._decoder is None:
+            block = self._begun + block
+            if self._encoding in _MARKS and len(block) < _MARK_BYTES and not is_last:
+                self._begun = block
+                return
+            self._decoder = codecs.getincrementaldecoder(_with_order(self._encoding, block))("replace")
+        if text := self._decoder.decode(block, is_last):
             yield text
 
     def rest(self) -> Iterator[str]:
         """Yield what a character that is cut off becomes."""
-        if text := self._decoder.decode(b"", final=True):
-            yield text
+        yield from self.add(b"", is_last=True)
+
+
+def _with_order(encoding: str, start: bytes) -> str:
+    """Return the encoding with an order of its bytes: the little end first (WHATWG), unless a mark says otherwise."""
+    marks = _MARKS.get(encoding, ())
+    return encoding if not marks or start.startswith(marks) else f"{encoding}-le"
 
 
 class Lines:
@@ -88,30 +106,37 @@ class TextLines:
     The separators of Unicode, at which `str.splitlines` divides too, end no line: a JSON text may contain U+2028.
     """
 
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
+    def __init__(self, encoding: str = "utf-8") -> None:
+        self._text = Text(encoding)
+        self._parts: list[str] = []
         self._has_returned = False
 
-    def add(self, block: bytes) -> Iterator[bytes]:
+    def add(self, block: bytes) -> Iterator[str]:
         """Yield the lines that are complete. One that ends with CR is; an LF that follows belongs to it."""
-        if self._has_returned and block.startswith(b"\n"):
-            block = block[1:]
-        self._has_returned = block.endswith(b"\r")
-        if not block:
-            return
-        first, *others = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._parts.append(first)
-        if others:
-            yield b"".join(self._parts)
-            self._parts = [others.pop()]
-            yield from others
+        for text in self._text.add(block):
+            yield from self._divided(text)
 
-    def rest(self) -> Iterator[bytes]:
+    def rest(self) -> Iterator[str]:
         """Yield the line without an end."""
-        line = b"".join(self._parts)
+        for text in self._text.rest():
+            yield from self._divided(text)
+        line = "".join(self._parts)
         self._parts = []
         if line:
             yield line
+
+    def _divided(self, text: str) -> Iterator[str]:
+        if self._has_returned:
+            text = text.removeprefix("\n")
+        self._has_returned = text.endswith("\r")
+        if not text:
+            return
+        first, *others = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._parts.append(first)
+        if others:
+            yield "".join(self._parts)
+            self._parts = [others.pop()]
+            yield from others
 
 
 def value(line: bytes) -> Any:
@@ -144,13 +169,13 @@ class Events:
             if event := self._line(line):
                 yield event
 
-    def _line(self, line: bytes) -> ServerSentEvent | None:
+    def _line(self, line: str) -> ServerSentEvent | None:
         if self._is_first:
             self._is_first = False
             line = line.removeprefix(_BOM)
         if not line:
             return self._dispatched()
-        name, _, text = line.decode(errors="replace").partition(":")
+        name, _, text = line.partition(":")
         text = text.removeprefix(" ")
         match name:
             case "data":

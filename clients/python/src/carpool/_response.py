@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import io
 import json
 from collections.abc import Iterator
@@ -302,11 +303,20 @@ def charset(content_type: str) -> str | None:
     for part in content_type.split(";")[1:]:
         name, _, value = part.partition("=")
         if name.strip().lower() == "charset":
-            try:
-                return codecs.lookup(value.strip().strip("\"'")).name
-            except LookupError:
-                break
+            return _text_encoding(value.strip().strip("\"'"))
     return None
+
+
+@functools.lru_cache(64)
+def _text_encoding(name: str) -> str | None:
+    """Return Python's name of an encoding; None if it has no such one, or it is not one of text, such as base64."""
+    try:
+        codec = codecs.lookup(name)
+        decoder = codec.incrementaldecoder
+        text = decoder and decoder("replace").decode(b"\xff", True)
+    except (LookupError, ValueError, AssertionError, TypeError):
+        return None
+    return codec.name if isinstance(text, str) else None
 
 
 def reason_phrase(status: int) -> str:

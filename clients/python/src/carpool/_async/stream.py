@@ -77,6 +77,15 @@ class AsyncStream:
         """The header fields of the answer."""
         return self.head.headers
 
+    @property
+    def encoding(self) -> str:
+        """The encoding of texts and lines: the charset of Content-Type, or UTF-8. It can be set."""
+        return self.head.encoding
+
+    @encoding.setter
+    def encoding(self, name: str | None) -> None:
+        self.head.encoding = name
+
     def raise_for_status(self) -> AsyncStream:
         """Raise HTTPStatusError if the status is 400 or above; otherwise return the stream."""
         self.head.raise_for_status()
@@ -99,8 +108,8 @@ class AsyncStream:
             yield chunk
 
     async def iter_text(self) -> AsyncIterator[str]:
-        """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""
-        framing = _framing.Text()
+        """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
+        framing = _framing.Text(self.encoding)
         async for block in self._blocks():
             for text in framing.add(block):
                 yield text
@@ -108,13 +117,13 @@ class AsyncStream:
             yield text
 
     async def iter_lines(self) -> AsyncIterator[str]:
-        """Iterate over the body's lines in UTF-8, without their ends: LF, CRLF or CR."""
-        framing = _framing.TextLines()
+        """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
+        framing = _framing.TextLines(self.encoding)
         async for block in self._blocks():
             for line in framing.add(block):
-                yield line.decode(errors="replace")
+                yield line
         for line in framing.rest():
-            yield line.decode(errors="replace")
+            yield line
 
     async def iter_json(self) -> AsyncIterator[Any]:
         """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.

@@ -78,6 +78,15 @@ class Stream:
         """The header fields of the answer."""
         return self.head.headers
 
+    @property
+    def encoding(self) -> str:
+        """The encoding of texts and lines: the charset of Content-Type, or UTF-8. It can be set."""
+        return self.head.encoding
+
+    @encoding.setter
+    def encoding(self, name: str | None) -> None:
+        self.head.encoding = name
+
     def raise_for_status(self) -> Stream:
         """Raise HTTPStatusError if the status is 400 or above; otherwise return the stream."""
         self.head.raise_for_status()
@@ -100,8 +109,8 @@ class Stream:
             yield chunk
 
     def iter_text(self) -> Iterator[str]:
-        """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""
-        framing = _framing.Text()
+        """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
+        framing = _framing.Text(self.encoding)
         for block in self._blocks():
             for text in framing.add(block):
                 yield text
@@ -109,13 +118,13 @@ class Stream:
             yield text
 
     def iter_lines(self) -> Iterator[str]:
-        """Iterate over the body's lines in UTF-8, without their ends: LF, CRLF or CR."""
-        framing = _framing.TextLines()
+        """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
+        framing = _framing.TextLines(self.encoding)
         for block in self._blocks():
             for line in framing.add(block):
-                yield line.decode(errors="replace")
+                yield line
         for line in framing.rest():
-            yield line.decode(errors="replace")
+            yield line
 
     def iter_json(self) -> Iterator[Any]:
         """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.
