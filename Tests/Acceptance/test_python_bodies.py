@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gzip
 import hashlib
 import io
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import carpool
 import pytest
@@ -45,6 +49,95 @@ def test_what_is_uploaded_arrives(client: carpool.Client, sink: str, tmp_path: P
     blocks: Iterator[bytes] = iter([body[start : start + 100_003] for start in range(0, size, 100_003)])
     source = {"bytes": body, "path": path, "file": io.BytesIO(body), "iterator": blocks}[kind]
     assert client.upload(sink, source).text == hashlib.sha256(body).hexdigest()  # type: ignore[arg-type]
+
+
+def opened(path: Path, position: int) -> IO[bytes]:
+    file = path.open("rb")
+    file.seek(position)
+    return file
+
+
+def piped(path: Path) -> IO[bytes]:
+    """Return a pipe with what is in the file: it cannot tell its length."""
+    reading, writing = os.pipe()
+    os.write(writing, path.read_bytes())
+    os.close(writing)
+    return os.fdopen(reading, "rb")
+
+
+@pytest.mark.parametrize(
+    ("make", "length"),
+    [
+        (lambda path: opened(path, 0), "5000"),
+        (lambda path: opened(path, 100), "4900"),
+        (lambda path: opened(path, 5_000), "0"),
+        (lambda path: io.BytesIO(path.read_bytes()), "5000"),
+        (lambda path: io.BytesIO(b""), "0"),
+        (lambda path: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(path.read_bytes()))), "5000"),
+        (piped, None),
+        (lambda path: iter([path.read_bytes()]), None),
+        (lambda _: opened(Path("/proc/self/limits"), 0), None),
+    ],
+    ids=["file", "position", "end", "BytesIO", "empty", "gzip", "pipe", "iterator", "proc"],
+)
+@pytest.mark.parametrize("method", ["put", "upload"])
+def test_the_length_of_what_is_sent_is_known_if_it_can_be(
+    client: carpool.Client,
+    origin: ScriptedOrigin,
+    tmp_path: Path,
+    make: Callable[[Path], Any],
+    length: str | None,
+    method: str,
+) -> None:
+    path = tmp_path / "body"
+    path.write_bytes(content(5_000))
+    data = make(path)
+    with data if hasattr(data, "close") else contextlib.nullcontext():
+        assert (client.put(origin.url, data=data) if method == "put" else client.upload(origin.url, data)).ok
+    (request,) = origin.requests
+    assert request.values("content-length") == ([] if length is None else [length])
+    assert request.values("transfer-encoding") == (["chunked"] if length is None else [])
+    if length is not None:
+        assert request.body == content(5_000)[5_000 - int(length) :]
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "content-length"])
+def test_a_given_length_is_sent(run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, name: str) -> None:
+    def blocks() -> Iterator[bytes]:
+        for _ in range(5):
+            yield bytes(1_000)
+
+    async def main() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            assert (await client.put(origin.url, data=blocks(), headers={name: "5000", "X-Other": "1"})).ok
+
+    run_loop(main())
+    with carpool.Client(daemon.socket) as client:
+        assert client.put(origin.url, data=blocks(), headers={name: "5000", "X-Other": "1"}).ok
+    for request in origin.requests:
+        assert (request.values("content-length"), request.values("x-other")) == (["5000"], ["1"])
+        assert request.body == bytes(5_000)
+
+
+@pytest.mark.parametrize("given", ["", "-1", "five", "1, 1"])
+def test_a_length_that_is_no_number_is_refused(client: carpool.Client, origin: ScriptedOrigin, given: str) -> None:
+    with pytest.raises(ValueError, match="headers: Content-Length is the number of bytes in data, not"):
+        client.put(origin.url, data=iter([b"x"]), headers={"Content-Length": given})
+    assert origin.requests == []
+
+
+def test_data_that_is_shorter_than_its_length_is_no_body(client: carpool.Client, sink: str) -> None:
+    with pytest.raises(ValueError, match="data: it has 1 bytes, expected 5"):
+        client.put(sink, data=iter([b"x"]), headers={"Content-Length": "5"})
+    assert [entry["state"] for entry in client.call("request.list")["requests"]] == ["cancelled"]
+
+
+def test_a_file_that_grows_while_it_is_sent_has_its_first_bytes(client: carpool.Client, sink: str) -> None:
+    class Growing(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            return super().read(size) or b"more"
+
+    assert client.put(sink, data=Growing(content(70_000))).text == hashlib.sha256(content(70_000)).hexdigest()
 
 
 def test_the_asynchronous_client_uploads_what_is_made_meanwhile(run_loop: RunLoop, daemon: Daemon, sink: str) -> None:

@@ -75,7 +75,7 @@ def test_the_metadata_is_valid_and_complete(built: tuple[Path, Path]) -> None:
     assert metadata.summary
     assert metadata.author
     assert metadata.keywords
-    assert metadata.provides_extra == ["httpx", "requests"]
+    assert metadata.provides_extra == ["httpx", "httpx2", "requests"]
     assert all(requirement.marker for requirement in metadata.requires_dist or [])
 
 

@@ -55,7 +55,7 @@ class Body:
             return self._content(_forms.encode(_forms.fields("data", data)))
         if isinstance(data, os.PathLike):
             return {"file": os.path.abspath(data)}  # noqa: PTH100, resolve() would follow links
-        return {"stream": True} if is_source(data) else self._content(data)
+        return data.param if isinstance(data, Source) else self._content(data)
 
     def _content(self, content: str | bytes) -> dict[str, Any]:
         """Return the form of a content in memory."""
@@ -151,6 +151,20 @@ def _json(value: Any) -> str:
         raise ValueError(f"json: expected a value that JSON can represent: {error}") from None
 
 
+class Source:
+    """A body that is read while it is sent, and the number of its bytes, if that is known."""
+
+    def __init__(self, data: Any, given: str | None) -> None:
+        """`given` is the header field Content-Length."""
+        self.data = data
+        self.length = _rest_of(data) if given is None else _content_length(given)
+
+    @property
+    def param(self) -> dict[str, Any]:
+        """The parameter `body`."""
+        return {"stream": True} if self.length is None else {"stream": True, "length_bytes": self.length}
+
+
 def is_source(data: object) -> bool:
     """Whether the argument `data` is a body that is read while it is sent."""
     if data is None or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)) or _forms.is_form(data):
@@ -158,9 +172,35 @@ def is_source(data: object) -> bool:
     return hasattr(data, "read") or hasattr(data, "__iter__") or hasattr(data, "__aiter__")
 
 
+def _content_length(text: str) -> int:
+    """Return the number in a field that the caller has set: the daemon sends the field itself."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"headers: Content-Length is the number of bytes in data, not {text!r}")
+    return int(text)
+
+
+def _rest_of(data: Any) -> int | None:
+    """Return how many bytes a file has from its position to its end; None if it does not tell."""
+    if not hasattr(data, "read") or hasattr(data, "__aiter__"):
+        return None
+    try:
+        position = data.tell()
+        data.seek(0, os.SEEK_END)
+        rest: int = data.tell() - position
+        data.seek(position)
+        if rest <= 0:
+            # One of /proc seems to be empty.
+            is_empty = not data.read(1)
+            data.seek(position)
+            return 0 if is_empty else None
+    except (AttributeError, OSError, TypeError, ValueError):
+        return None
+    return rest
+
+
 def check_data(data: object) -> None:
     """Raise TypeError if the argument `data` is no body."""
-    if _forms.is_form(data) or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)):
+    if _forms.is_form(data) or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike, Source)):
         return
     if _is_text_file(data):
         raise TypeError('data: the file is open for text: open it for bytes, with "rb"')

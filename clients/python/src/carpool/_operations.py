@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from . import _checks, _proxies
-from ._bodies import Body, check_piece, is_source
+from ._bodies import Body, Source, check_piece, is_source
 from ._defaults import Defaults, retry_interceptor
 from ._inputs import DigestAuth, HeaderInput
 from ._models import Progress
@@ -265,6 +265,23 @@ def is_streamed(options: RequestOptions) -> bool:
     return is_streamed
 
 
+def measured(options: RequestOptions) -> tuple[RequestOptions, Source | None]:
+    """Return the options with a body that is read while it is sent as a `Source`, and that; None if there is none.
+
+    A header field Content-Length is its length, and is removed: the daemon sends it.
+    """
+    if not is_streamed(options):
+        return options, None
+    _checks.check_types(options)
+    fields = None if options.get("headers") is None else _checks.header_pairs(options["headers"])
+    given = [value for name, value in fields or () if name.lower() == "content-length"]
+    source = Source(options["data"], given[-1] if given else None)
+    changed: dict[str, Any] = {**options, "data": source}
+    if fields is not None:
+        changed["headers"] = [field for field in fields if field[0].lower() != "content-length"]
+    return cast("RequestOptions", changed), source
+
+
 def until_disconnect(options: RequestOptions) -> RequestOptions:
     """Return the options of `request.submit` for a caller who waits for the response, and for its detail."""
     _checks.check_types({"detail": options.get("detail")})
@@ -355,6 +372,36 @@ class Gathering:
         while len(self._pending) >= least:
             yield bytes(self._pending[:PIECE_BYTES])
             del self._pending[:PIECE_BYTES]
+
+
+class Left:
+    """How many bytes of a body of known length are still to be sent."""
+
+    def __init__(self, source: Source) -> None:
+        self._length = self._left = source.length
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the body has a known length, after which it ends by itself."""
+        return self._length is not None
+
+    def cut(self, piece: bytes) -> bytes:
+        """Return what of a piece belongs to the body, as for a file that grows while it is sent."""
+        if self._left is None:
+            return piece
+        piece = piece[: self._left]
+        self._left -= len(piece)
+        return piece
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the whole body was sent."""
+        return self._left == 0
+
+    def check_end(self) -> None:
+        """Raise ValueError if bytes are missing at the end of the data."""
+        if self._left:
+            raise ValueError(f"data: it has {(self._length or 0) - self._left} bytes, expected {self._length}")
 
 
 def pieces(data: Iterable[bytes]) -> Iterator[bytes]:

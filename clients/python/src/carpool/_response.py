@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import functools
 import io
 import json
 from collections.abc import Iterator
@@ -307,7 +306,6 @@ def charset(content_type: str) -> str | None:
     return None
 
 
-@functools.lru_cache(64)
 def _text_encoding(name: str) -> str | None:
     """Return Python's name of an encoding; None if it has no such one, or it is not one of text, such as base64."""
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _fork, _log, _names
 from .. import _operations as operations
-from .._bodies import in_files
+from .._bodies import Source, in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
@@ -125,10 +125,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
 
         A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
-        is_streamed = operations.is_streamed(options)
-        request = str((await self._make("request.submit", method, url, options))["request"])
-        if is_streamed:
-            await self._feed(request, options.get("data"))
+        given, source = operations.measured(options)
+        request = str((await self._make("request.submit", method, url, given))["request"])
+        if source is not None:
+            await self._feed(request, source)
         return request
 
     async def upload(
@@ -308,14 +308,19 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
             line.made(record)
         return record
 
-    async def _feed(self, request: str, data: Any) -> None:
+    async def _feed(self, request: str, source: Source) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
         made_in = _fork.generation()
+        left = operations.Left(source)
         try:
-            async for piece in self._channel.pieces(data):
+            async for block in self._channel.pieces(source.data):
                 _fork.check(made_in, "the request")
+                if left.is_none or not (piece := left.cut(block)):
+                    break
                 await self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
-            await self._channel.call("body.put", {"request": request, "end": True})
+            left.check_end()
+            if not left.is_known:
+                await self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.
             return

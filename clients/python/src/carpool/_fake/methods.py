@@ -233,7 +233,7 @@ def _put(fake: FakeDaemon, call: Call) -> Any:
             -32602, "invalid_params", "params.base64", path="params.base64", expected="base64"
         ) from None
     offset = request.put(piece)
-    if call.params.get("end") or not piece:
+    if call.params.get("end") or not piece or request.is_received:
         request.end_body()
         if request.state == "resumed":
             fake.start(request)

@@ -39,7 +39,9 @@ class Running:
         self.state = "initialized" if params.get("start") == "manual" else "resumed"
         self.is_held = False
         self.is_lent = False
-        self.is_streamed = (params.get("body") or {}).get("stream") is True
+        body = params.get("body") or {}
+        self._length: int | None = body.get("length_bytes") if body.get("stream") is True else None
+        self.is_streamed = body.get("stream") is True and self._length != 0
         self.descriptor: int | None = None
         self.inline_bytes = 0
         self.incoming: Incoming | None = None
@@ -52,7 +54,7 @@ class Running:
         self._received = bytearray()
         self._taken = 0
         try:
-            is_later = self.is_streamed or "fd" in (params.get("body") or {})
+            is_later = body.get("stream") is True or "fd" in body
             self._body = b"" if is_later else contents.body_bytes(params.get("body"))
         except ValueError as error:
             raise checks.not_done("params.body", str(error)) from None
@@ -98,6 +100,11 @@ class Running:
         """Add a piece of the body; return the length of all pieces."""
         self._received += piece
         return len(self._received)
+
+    @property
+    def is_received(self) -> bool:
+        """Whether all bytes of a body of known length have come."""
+        return self._length is not None and len(self._received) >= self._length
 
     def take(self, most: int) -> bytes:
         """Return the next bytes of the response's body."""

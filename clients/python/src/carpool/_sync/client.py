@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _fork, _log, _names
 from .. import _operations as operations
-from .._bodies import in_files
+from .._bodies import Source, in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
@@ -126,10 +126,10 @@ class Client(Observer, Verbs):
 
         A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
-        is_streamed = operations.is_streamed(options)
-        request = str((self._make("request.submit", method, url, options))["request"])
-        if is_streamed:
-            self._feed(request, options.get("data"))
+        given, source = operations.measured(options)
+        request = str((self._make("request.submit", method, url, given))["request"])
+        if source is not None:
+            self._feed(request, source)
         return request
 
     def upload(
@@ -312,14 +312,19 @@ class Client(Observer, Verbs):
             line.made(record)
         return record
 
-    def _feed(self, request: str, data: Any) -> None:
+    def _feed(self, request: str, source: Source) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
         made_in = _fork.generation()
+        left = operations.Left(source)
         try:
-            for piece in self._channel.pieces(data):
+            for block in self._channel.pieces(source.data):
                 _fork.check(made_in, "the request")
+                if left.is_none or not (piece := left.cut(block)):
+                    break
                 self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
-            self._channel.call("body.put", {"request": request, "end": True})
+            left.check_end()
+            if not left.is_known:
+                self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.
             return
