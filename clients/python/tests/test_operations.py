@@ -13,6 +13,7 @@ from daemon import record
 
 import carpool
 from carpool import _operations as operations
+from carpool import _sources
 from carpool._bodies import MAX_INLINE_BODY_BYTES
 from carpool._defaults import Defaults
 
@@ -198,19 +199,19 @@ def test_the_spool_file_is_found() -> None:
 
 def test_small_blocks_that_come_fast_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("carpool._operations.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("carpool._sources.time.monotonic", lambda: now[0])
 
     def blocks() -> Iterator[bytes]:
         yield b"a"
-        yield b"b" * operations.PIECE_BYTES
+        yield b"b" * _sources.PIECE_BYTES
         now[0] += 1
         yield b"slow"
         yield b"c"
 
-    size = operations.PIECE_BYTES
-    assert list(operations.pieces(blocks())) == [b"a" + b"b" * (size - 1), b"bslow", b"c"]
-    assert list(operations.pieces(io.BytesIO(bytes(size + 1)))) == [bytes(size), bytes(1)]
-    assert list(operations.pieces([])) == []
+    size = _sources.PIECE_BYTES
+    assert list(_sources.pieces(blocks())) == [b"a" + b"b" * (size - 1), b"bslow", b"c"]
+    assert list(_sources.pieces(io.BytesIO(bytes(size + 1)))) == [bytes(size), bytes(1)]
+    assert list(_sources.pieces([])) == []
 
 
 PROXY = "http://proxy:3128"

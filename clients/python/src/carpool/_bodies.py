@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from . import _forms
+from ._sources import Source
 
 # A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
@@ -151,51 +152,11 @@ def _json(value: Any) -> str:
         raise ValueError(f"json: expected a value that JSON can represent: {error}") from None
 
 
-class Source:
-    """A body that is read while it is sent, and the number of its bytes, if that is known."""
-
-    def __init__(self, data: Any, given: str | None) -> None:
-        """`given` is the header field Content-Length."""
-        self.data = data
-        self.length = _rest_of(data) if given is None else _content_length(given)
-
-    @property
-    def param(self) -> dict[str, Any]:
-        """The parameter `body`."""
-        return {"stream": True} if self.length is None else {"stream": True, "length_bytes": self.length}
-
-
 def is_source(data: object) -> bool:
     """Whether the argument `data` is a body that is read while it is sent."""
     if data is None or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)) or _forms.is_form(data):
         return False
     return hasattr(data, "read") or hasattr(data, "__iter__") or hasattr(data, "__aiter__")
-
-
-def _content_length(text: str) -> int:
-    """Return the number in a field that the caller has set: the daemon sends the field itself."""
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"headers: Content-Length is the number of bytes in data, not {text!r}")
-    return int(text)
-
-
-def _rest_of(data: Any) -> int | None:
-    """Return how many bytes a file has from its position to its end; None if it does not tell."""
-    if not hasattr(data, "read") or hasattr(data, "__aiter__"):
-        return None
-    try:
-        position = data.tell()
-        data.seek(0, os.SEEK_END)
-        rest: int = data.tell() - position
-        data.seek(position)
-        if rest <= 0:
-            # One of /proc seems to be empty.
-            is_empty = not data.read(1)
-            data.seek(position)
-            return 0 if is_empty else None
-    except (AttributeError, OSError, TypeError, ValueError):
-        return None
-    return rest
 
 
 def check_data(data: object) -> None:
@@ -215,13 +176,6 @@ def check_data(data: object) -> None:
                 "data: a list has pairs of a name and a value, which are a form, or pieces of bytes, not "
                 f"{type(element).__name__}"
             )
-
-
-def check_piece(piece: Any) -> Any:
-    """Return a piece of a body that is read while it is sent; raises TypeError if it is not bytes."""
-    if not isinstance(piece, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: an iterable yields bytes, not {type(piece).__name__}")
-    return piece
 
 
 def _is_text_file(content: object) -> bool:

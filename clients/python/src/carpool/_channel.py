@@ -15,10 +15,10 @@ from ._exceptions import AccessError, CarpoolError, ConnectionLostError, DaemonU
 from ._handlers import MAX_QUESTIONS, Callbacks
 from ._link import BOUND, MAX_ATOMIC_BYTES, Begun, Link, keep
 from ._models import read_file
-from ._operations import pieces
 from ._pipe import Pipe
 from ._pool import Pool, Seat
 from ._rpc import Failure, NeedData, Notification, Question
+from ._sources import pieces
 
 # A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
 # callback waits, because handlers that cause each other's callbacks would exhaust the stack.

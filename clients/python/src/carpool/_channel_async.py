@@ -14,9 +14,9 @@ from ._exceptions import AccessError, ConnectionLostError, DaemonUnreachableErro
 from ._handlers import Callbacks
 from ._link_async import Link, within
 from ._models import read_file
-from ._operations import Gathering, pieces
 from ._pipe import Pipe
 from ._rpc import Notification
+from ._sources import Gathering, pieces
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
 _KEPT: Final[list[Link]] = []

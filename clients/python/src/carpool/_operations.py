@@ -7,17 +7,18 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from . import _checks, _proxies
-from ._bodies import Body, Source, check_piece, is_source
+from ._bodies import Body, is_source
 from ._defaults import Defaults, retry_interceptor
 from ._inputs import DigestAuth, HeaderInput
 from ._models import Progress
 from ._netrc import NetrcAuth
 from ._options import RequestOptions
 from ._response import Response
+from ._sources import Source
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     # An object that names a file, and what the client writes to this file.
     Large = tuple[dict[str, Any], bytes]
 
-# The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
-PIECE_BYTES: Final = 65_536
-# A block that comes within this time after the one before is collected with others into a piece.
-GATHERING_SECONDS: Final = 0.005
 # The longest limit that the daemon takes: 30 days, in place of none.
 MAX_MS: Final = 2_592_000_000
 # The maximum timeout of one call of request.wait.
@@ -348,69 +345,6 @@ def progress(record: dict[str, Any]) -> Progress:
     received = record.get("received_bytes", (record.get("body") or {}).get("size_bytes", 0))
     total = record.get("total_bytes", received if "outcome" in record and record["outcome"]["ok"] else None)
     return Progress(received, total, record.get("resume_data"))
-
-
-class Gathering:
-    """Combines the blocks of a body into pieces that fit a message; small blocks that come fast are collected."""
-
-    def __init__(self) -> None:
-        self._pending = bytearray()
-        self._asked = time.monotonic()
-
-    def add(self, block: bytes) -> Iterator[bytes]:
-        """Add a block; return the pieces that can be sent, everything if the block came late."""
-        was_slow = time.monotonic() - self._asked > GATHERING_SECONDS
-        self._pending += check_piece(block)
-        yield from self._take(1 if was_slow else PIECE_BYTES)
-        self._asked = time.monotonic()
-
-    def rest(self) -> Iterator[bytes]:
-        """Return the rest."""
-        return self._take(1)
-
-    def _take(self, least: int) -> Iterator[bytes]:
-        while len(self._pending) >= least:
-            yield bytes(self._pending[:PIECE_BYTES])
-            del self._pending[:PIECE_BYTES]
-
-
-class Left:
-    """How many bytes of a body of known length are still to be sent."""
-
-    def __init__(self, source: Source) -> None:
-        self._length = self._left = source.length
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the body has a known length, after which it ends by itself."""
-        return self._length is not None
-
-    def cut(self, piece: bytes) -> bytes:
-        """Return what of a piece belongs to the body, as for a file that grows while it is sent."""
-        if self._left is None:
-            return piece
-        piece = piece[: self._left]
-        self._left -= len(piece)
-        return piece
-
-    @property
-    def is_none(self) -> bool:
-        """Whether the whole body was sent."""
-        return self._left == 0
-
-    def check_end(self) -> None:
-        """Raise ValueError if bytes are missing at the end of the data."""
-        if self._left:
-            raise ValueError(f"data: it has {(self._length or 0) - self._left} bytes, expected {self._length}")
-
-
-def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
-    """Collect blocks into pieces."""
-    read = getattr(data, "read", None)
-    gathering = Gathering()
-    for block in data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b""):
-        yield from gathering.add(block)
-    yield from gathering.rest()
 
 
 def present(params: Mapping[str, Any]) -> dict[str, Any]:

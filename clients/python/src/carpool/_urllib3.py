@@ -19,7 +19,7 @@ from urllib3.util.timeout import Timeout
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
 from ._http1 import response_of
-from ._operations import PIECE_BYTES
+from ._sources import PIECE_BYTES
 from ._sync.exchange import Exchange
 
 _SKIPPED: Final = "@@@SKIP_HEADER@@@"

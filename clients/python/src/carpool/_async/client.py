@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _fork, _log, _names
 from .. import _operations as operations
-from .._bodies import Source, in_files
+from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
@@ -19,6 +19,7 @@ from .._models import Progress, is_of_caller
 from .._options import RequestOptions, SessionOptions
 from .._pipe import Pipe
 from .._response import Response
+from .._sources import Left, Source
 from .cache import AsyncCache
 from .observer import AsyncObserver
 from .stream import AsyncStream
@@ -273,19 +274,10 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
         The name is sent to the daemon at once, and again on each new connection.
         """
         handlers = {
-            "adapt": adapt,
-            "retry": retry,
-            "redirect": redirect,
-            "validate": validate,
-            "trust": trust,
-            "authenticate": authenticate,
-            "serialize": serialize,
-            "preprocess": preprocess,
-            "destination": destination,
-            "body": body,
-            "cache": cache,
-            "refresh": refresh,
-        }
+            "adapt": adapt, "retry": retry, "redirect": redirect, "validate": validate, "trust": trust,
+            "authenticate": authenticate, "serialize": serialize, "preprocess": preprocess, "destination": destination,
+            "body": body, "cache": cache, "refresh": refresh,
+        }  # fmt: skip
         if not any(handlers.values()):
             raise ValueError(f"no handler for {name!r}: pass at least one, for example validate=")
         await self._channel.register(name, handlers)
@@ -311,15 +303,15 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     async def _feed(self, request: str, source: Source) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
         made_in = _fork.generation()
-        left = operations.Left(source)
+        left = Left(source)
         try:
             async for block in self._channel.pieces(source.data):
                 _fork.check(made_in, "the request")
-                if left.is_none or not (piece := left.cut(block)):
+                piece = base64.b64encode(left.cut(block)).decode()
+                await self._channel.call("body.put", {"request": request, "base64": piece})
+                if left.is_none:
                     break
-                await self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
-            left.check_end()
-            if not left.is_known:
+            if left.needs_end():
                 await self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.

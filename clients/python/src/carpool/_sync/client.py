@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _fork, _log, _names
 from .. import _operations as operations
-from .._bodies import Source, in_files
+from .._bodies import in_files
 from .._defaults import CLIENT_NAMES, Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
@@ -20,6 +20,7 @@ from .._models import Progress, is_of_caller
 from .._options import RequestOptions, SessionOptions
 from .._pipe import Pipe
 from .._response import Response
+from .._sources import Left, Source
 from .cache import Cache
 from .observer import Observer
 from .stream import Stream
@@ -277,19 +278,10 @@ class Client(Observer, Verbs):
         The name is sent to the daemon at once, and again on each new connection.
         """
         handlers = {
-            "adapt": adapt,
-            "retry": retry,
-            "redirect": redirect,
-            "validate": validate,
-            "trust": trust,
-            "authenticate": authenticate,
-            "serialize": serialize,
-            "preprocess": preprocess,
-            "destination": destination,
-            "body": body,
-            "cache": cache,
-            "refresh": refresh,
-        }
+            "adapt": adapt, "retry": retry, "redirect": redirect, "validate": validate, "trust": trust,
+            "authenticate": authenticate, "serialize": serialize, "preprocess": preprocess, "destination": destination,
+            "body": body, "cache": cache, "refresh": refresh,
+        }  # fmt: skip
         if not any(handlers.values()):
             raise ValueError(f"no handler for {name!r}: pass at least one, for example validate=")
         self._channel.register(name, handlers)
@@ -315,15 +307,15 @@ class Client(Observer, Verbs):
     def _feed(self, request: str, source: Source) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
         made_in = _fork.generation()
-        left = operations.Left(source)
+        left = Left(source)
         try:
             for block in self._channel.pieces(source.data):
                 _fork.check(made_in, "the request")
-                if left.is_none or not (piece := left.cut(block)):
+                piece = base64.b64encode(left.cut(block)).decode()
+                self._channel.call("body.put", {"request": request, "base64": piece})
+                if left.is_none:
                     break
-                self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
-            left.check_end()
-            if not left.is_known:
+            if left.needs_end():
                 self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
             # The request has finished early; its record has the outcome.

@@ -1,0 +1,119 @@
+"""Bodies that are read while they are sent: their length, and the pieces in which the daemon gets them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, cast
+
+# The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
+PIECE_BYTES: Final = 65_536
+# A block that comes within this time after the one before is collected with others into a piece.
+GATHERING_SECONDS: Final = 0.005
+
+
+class Source:
+    """A body that is read while it is sent, and the number of its bytes, if that is known."""
+
+    def __init__(self, data: Any, given: str | None) -> None:
+        """`given` is the header field Content-Length."""
+        self.data = data
+        self.length = _rest_of(data) if given is None else _content_length(given)
+
+    @property
+    def param(self) -> dict[str, Any]:
+        """The parameter `body`."""
+        return {"stream": True} if self.length is None else {"stream": True, "length_bytes": self.length}
+
+
+class Gathering:
+    """Combines the blocks of a body into pieces that fit a message; small blocks that come fast are collected."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._asked = time.monotonic()
+
+    def add(self, block: bytes) -> Iterator[bytes]:
+        """Add a block; return the pieces that can be sent, everything if the block came late."""
+        was_slow = time.monotonic() - self._asked > GATHERING_SECONDS
+        self._pending += check_piece(block)
+        yield from self._take(1 if was_slow else PIECE_BYTES)
+        self._asked = time.monotonic()
+
+    def rest(self) -> Iterator[bytes]:
+        """Return the rest."""
+        return self._take(1)
+
+    def _take(self, least: int) -> Iterator[bytes]:
+        while len(self._pending) >= least:
+            yield bytes(self._pending[:PIECE_BYTES])
+            del self._pending[:PIECE_BYTES]
+
+
+class Left:
+    """How many bytes of a body of known length are still to be sent."""
+
+    def __init__(self, source: Source) -> None:
+        self._length = self._left = source.length
+
+    def cut(self, piece: bytes) -> bytes:
+        """Return what of a piece belongs to the body, as for a file that grows while it is sent."""
+        if self._left is None:
+            return piece
+        piece = piece[: self._left]
+        self._left -= len(piece)
+        return piece
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the whole body was sent."""
+        return self._left == 0
+
+    def needs_end(self) -> bool:
+        """Whether the end must be sent after the last piece; raises ValueError if bytes are missing."""
+        if self._left:
+            raise ValueError(f"data: it has {(self._length or 0) - self._left} bytes, expected {self._length}")
+        return self._left is None
+
+
+def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
+    """Collect blocks into pieces."""
+    read = getattr(data, "read", None)
+    gathering = Gathering()
+    for block in data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b""):
+        yield from gathering.add(block)
+    yield from gathering.rest()
+
+
+def check_piece(piece: Any) -> Any:
+    """Return a piece of a body that is read while it is sent; raises TypeError if it is not bytes."""
+    if not isinstance(piece, (bytes, bytearray, memoryview)):
+        raise TypeError(f"data: an iterable yields bytes, not {type(piece).__name__}")
+    return piece
+
+
+def _content_length(text: str) -> int:
+    """Return the number in a field that the caller has set: the daemon sends the field itself."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"headers: Content-Length is the number of bytes in data, not {text!r}")
+    return int(text)
+
+
+def _rest_of(data: Any) -> int | None:
+    """Return how many bytes a file has from its position to its end; None if it does not tell."""
+    if not hasattr(data, "read") or hasattr(data, "__aiter__"):
+        return None
+    try:
+        position = data.tell()
+        data.seek(0, os.SEEK_END)
+        rest: int = data.tell() - position
+        data.seek(position)
+        if rest <= 0:
+            # One of /proc seems to be empty.
+            is_empty = not data.read(1)
+            data.seek(position)
+            return 0 if is_empty else None
+    except (AttributeError, OSError, TypeError, ValueError):
+        return None
+    return rest
