@@ -152,15 +152,16 @@ int CLinux_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
 }
 
-int CLinux_is_readable(int fd) {
+static int is_open_for(int fd, int not_mode) {
     int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
+    if (flags < 0) return 0;
+    errno = EBADF;
+    return !(flags & O_PATH) && (flags & O_ACCMODE) != not_mode;
 }
 
-int CLinux_is_writable(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
-}
+int CLinux_is_readable(int fd) { return is_open_for(fd, O_WRONLY); }
+
+int CLinux_is_writable(int fd) { return is_open_for(fd, O_RDONLY); }
 
 int CLinux_replace(int fd, int other) {
     return dup3(other, fd, O_CLOEXEC) < 0 ? -1 : 0;

@@ -59,11 +59,17 @@ extension FileDescriptor {
         return (ends[0], ends[1])
     }
 
-    /// Whether a descriptor was opened for reading, and not only for its path (O_PATH, open(2)).
-    public static func isReadable(_ raw: Int32) -> Bool { CLinux_is_readable(raw) != 0 }
+    /// Whether a descriptor was opened for reading, and not only for its path (O_PATH, open(2)). A shortage is noted.
+    public static func isReadable(_ raw: Int32) -> Bool { isKnown(CLinux_is_readable(raw) != 0) }
 
-    /// Whether a descriptor was opened for writing, and not only for its path (O_PATH, open(2)).
-    public static func isWritable(_ raw: Int32) -> Bool { CLinux_is_writable(raw) != 0 }
+    /// Whether a descriptor was opened for writing, and not only for its path (O_PATH, open(2)). A shortage is noted.
+    public static func isWritable(_ raw: Int32) -> Bool { isKnown(CLinux_is_writable(raw) != 0) }
+
+    /// Returns the result of a call, whose `errno` is noted if it failed for a shortage.
+    private static func isKnown(_ isTrue: Bool) -> Bool {
+        if !isTrue { Shortage.noteIfShort(errno) }
+        return isTrue
+    }
 
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
@@ -83,28 +89,30 @@ extension FileDescriptor {
     /// full(4)), which take bytes without looking at who writes.
     public static func takesBytes(_ device: UInt) -> Bool { [0x103, 0x105, 0x107].contains(device) }
 
-    /// The address family of a socket (socket(2)); `nil` for other descriptors. May wait for the socket's lock.
-    public static func socketFamily(_ raw: Int32) -> Int32? {
-        var (family, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-        return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
+    /// The address family of a socket (socket(2)); `nil` for other descriptors. May wait for the socket's lock. A
+    /// shortage is noted.
+    public static func socketFamily(_ raw: Int32) -> Int32? { option(SO_DOMAIN, of: raw) }
+
+    private static func option(_ name: Int32, of raw: Int32) -> Int32? {
+        var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        return isKnown(getsockopt(raw, SOL_SOCKET, name, &value, &length) == 0) ? value : nil
     }
 
     /// Whether a socket is a connected one of bytes, and not of messages, listening or unconnected. Does not wait for
-    /// the lock of a Unix or TCP socket, as getpeername(2) does for TCP: another process may hold it for any time.
+    /// the lock of a Unix or TCP socket, as getpeername(2) does for TCP: another process may hold it for any time. A
+    /// shortage is noted.
     public static func isConnectedStream(_ raw: Int32) -> Bool {
-        func option(_ name: Int32) -> Int32? {
-            var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-            return getsockopt(raw, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+        guard option(SO_TYPE, of: raw) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN, of: raw) == 0 else {
+            return false
         }
-        guard option(SO_TYPE) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN) == 0 else { return false }
-        guard option(SO_DOMAIN) == AF_UNIX else {
+        guard socketFamily(raw) == AF_UNIX else {
             // Reported for a TCP socket that is not connected, whatever the events.
             var state = pollfd(fd: raw, events: 0, revents: 0)
             return poll(&state, 1, 0) == 0
         }
         var (peer, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         return withUnsafeMutablePointer(to: &peer) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(raw, $0, &length) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { isKnown(getpeername(raw, $0, &length) == 0) }
         }
     }
 

@@ -162,7 +162,7 @@ int CLinux_enlarge_pipe(int fd, int bytes);
 int CLinux_is_memory_file(int fd);
 
 // O_PATH needs _GNU_SOURCE and fcntl is variadic. Returns whether a descriptor can be read: opened for reading, and
-// not with O_PATH.
+// not with O_PATH. If not, errno is EBADF, or says why that is not known.
 int CLinux_is_readable(int fd);
 
 // The same for writing.

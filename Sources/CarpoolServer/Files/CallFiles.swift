@@ -88,7 +88,7 @@ final class CallFiles {
     static func lookAtOnce(_ descriptor: WorkerFile) -> Passed? {
         let raw = descriptor.raw
         // The daemon reads only what the caller may read itself; opening the file again would use the daemon's rights.
-        guard FileDescriptor.isReadable(raw) else { return .refused(EBADF) }
+        guard FileDescriptor.isReadable(raw) else { return .refused(errno) }
         return FileDescriptor.isInMemory(raw) ? look(descriptor, isInMemory: true) : nil
     }
 

@@ -16,7 +16,7 @@ struct OutputDescriptor {
     func look(_ descriptor: WorkerFile) -> PassedDescriptor {
         var status = stat()
         guard FileDescriptor.isWritable(descriptor.raw) else { return .unusable(.readOnly) }
-        guard fstat(descriptor.raw, &status) == 0 else { return .unusable(.unknown(errno)) }
+        guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             guard !FileDescriptor.isOfKernel(descriptor.raw) else { return .unusable(.kernel) }

@@ -36,11 +36,6 @@ extension OutputRefusal {
         reason: "not a pipe, a socket, a terminal, a regular file, or one of /dev/null, /dev/zero and /dev/full",
         hint: pipeInstead)
 
-    static func unknown(_ code: Int32) -> OutputRefusal {
-        OutputRefusal(
-            code: code, reason: SystemError(code: code, operation: "fstat").reason, hint: pipeInstead)
-    }
-
     static func otherUser(_ uid: UInt32) -> OutputRefusal {
         OutputRefusal(
             code: EACCES, reason: "a Unix socket whose other end belongs to the user \(uid)", hint: pipeInstead)

@@ -65,7 +65,8 @@ extension RequestParametersDecoder {
         switch try claim(index, path: path) {
         case .output(let file, let kind): return PassedOutput(file, kind)
         case .unusable(let refusal): throw refusal.error(at: index)
-        case .file, .stream, .otherSocket, .refused:
+        case .refused(let code): throw RequestParametersDecoder.refusal(index, code)
+        case .file, .stream, .otherSocket:
             throw .invalidParams(
                 path: "\(path).fd", message: "the descriptor \(index) is used already",
                 expected: "a descriptor of its own")
