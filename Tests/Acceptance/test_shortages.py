@@ -72,7 +72,7 @@ def cases() -> list[Case]:
 def test_a_failed_system_call_is_answered_in_time_and_heals(
     start: StartDaemon, origin: ScriptedOrigin, nginx: Nginx, authority: Authority, tmp_path: Path, case: Case
 ) -> None:
-    daemon = start(config={"cache": "no_store"})
+    daemon = start()
     is_older = daemon.call("daemon.info")["libcurl"]["profile"] == "http1"
     if is_older and (case.call, case.when) == ("fcntl", "3..9"):
         pytest.xfail("this libcurl uses sockets that fcntl has not made non-blocking: a read blocks the loop")

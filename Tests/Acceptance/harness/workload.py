@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from origins.authority import Authority
 from origins.nginx import Nginx
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 from harness.daemon import Daemon
-from harness.waiting import SLOWNESS
+from harness.waiting import SLOWNESS, eventually
 from harness.wire import RemoteError
 
 CALL_SECONDS = 15 * SLOWNESS
 LARGE = "/1m.bin"
 LARGE_BYTES = 1 << 20
 KINDS = ["address", "name", "secure", "large", "download", "replaced", "upload"]
+
+
+class FailedError(Exception):
+    """A call or a request that failed, by the name of the failure."""
+
+
+class Ask(Protocol):
+    """Makes a call on a connection, with descriptors; raises FailedError."""
+
+    def __call__(self, method: str, /, descriptors: Sequence[int] = (), **params: Any) -> Any: ...
+
+
+def storable(exchange: Exchange) -> None:
+    exchange.reply(body=bytes(50_000), headers=[("Cache-Control", "max-age=3600")])
 
 
 class Workload:
@@ -47,33 +64,87 @@ class Workload:
             },
             "upload": {"url": self.origin.url, "method": "POST", "body": {"file": str(self.folder / "sent")}},
         }
-        return {"timeout_ms": 5_000, "connect_timeout_ms": 5_000, **kinds[kind]}
+        return {"timeout_ms": 5_000, "connect_timeout_ms": 5_000, "cache": "no_store", **kinds[kind]}
 
     def outcome(self, method: str, /, **params: Any) -> str:
         """Make a call; return "ok", or the name of what it failed with."""
+        return self._talk(lambda ask: ask(method, **params))
+
+    def _talk(self, steps: Callable[[Ask], object]) -> str:
+        """Make calls on one connection; return "ok", or the name of the first failure."""
+        asked = "nothing"
+
+        def ask(method: str, /, descriptors: Sequence[int] = (), **params: Any) -> Any:
+            nonlocal asked
+            asked = method
+            call = wire.request_with(descriptors, method, **params)
+            while (answer := wire.receive()).get("id") not in {call, None}:
+                pass
+            if "error" in answer:
+                raise FailedError(RemoteError(answer["error"]).name)
+            if error := (answer["result"].get("outcome") or {}).get("error"):
+                raise FailedError(error["name"])
+            return answer["result"]
+
         try:
             with self.daemon.wire(timeout=CALL_SECONDS) as wire:
-                call = wire.request(method, params)
-                while (answer := wire.receive()).get("id") not in {call, None}:
-                    pass
+                steps(ask)
         except TimeoutError as error:
-            raise AssertionError(f"{method} is not answered") from error
+            raise AssertionError(f"{asked} is not answered") from error
         except OSError as error:
             return f"closed: {error}"
-        except AssertionError as error:
-            # Wire.receive
+        except (AssertionError, FailedError) as error:
+            # The former is that of Wire.receive.
             return str(error)
-        if "error" in answer:
-            return RemoteError(answer["error"]).name
-        result = answer["result"]
-        if method != "request.perform" or result["outcome"]["ok"]:
-            return "ok"
-        return str(result["outcome"]["error"]["name"])
+        return "ok"
+
+    def _passed(self, ask: Ask) -> None:
+        """Send a file and the end of a pipe by their descriptors."""
+        body: dict[str, Any] = {"url": self.origin.url, "method": "POST", "body": {"fd": 0}, "timeout_ms": 5_000}
+        with (self.folder / "sent").open("rb") as file:
+            ask(
+                "request.perform", [file.fileno()], url=self.origin.url, method="POST", body={"fd": 0}, timeout_ms=5_000
+            )
+        reading, writing = os.pipe()
+        with os.fdopen(reading, "rb"):
+            os.write(writing, b"x")
+            os.close(writing)
+            ask("request.perform", [reading], **body)
+
+    def _opened(self, ask: Ask) -> None:
+        """Get bodies by their descriptors: one that was in memory, and one that was in a file."""
+        for path in ("/hello.txt", LARGE):
+            request = ask("request.submit", url=self.nginx.http + path, cache="no_store")["request"]
+            ask("request.wait", request=request, timeout_ms=10_000)
+            ask("body.open", request=request)
+            ask("request.dismiss", request=request)
+
+    def _stored(self, ask: Ask) -> None:
+        """Store a response on disk, use it, and remove the store."""
+        self.count += 1
+        name, url = f"stored-{self.count}", self.origin.on(f"/stored/{self.count}", storable)
+        ask("session.create", name=name, configuration={"cache": {"mode": "private"}})
+        ask("request.perform", url=url, session=name, timeout_ms=5_000)
+        # A disk that takes nothing is no failure of the request.
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: any(row["where"] == "disk" for row in ask("cache.list", session=name)["entries"]), 1.0)
+        ask("request.perform", url=url, session=name, timeout_ms=5_000)
+        ask("session.invalidate", session=name)
+
+    def _streamed(self, ask: Ask) -> None:
+        """Exchange bytes with a server."""
+        host, _, port = self.origin.url.removeprefix("http://").rpartition(":")
+        stream = ask("stream.open", host=host, port=int(port), tls=False, timeout_ms=5_000)["stream"]
+        ask("stream.write", stream=stream, text="GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        ask("stream.read", stream=stream)
+        ask("stream.close", stream=stream)
 
     def run(self) -> dict[str, str]:
         """Make one call of each kind."""
         outcomes = {"ping": self.outcome("daemon.ping")}
         outcomes |= {kind: self.outcome("request.perform", **self.parameters(kind)) for kind in KINDS}
+        steps = {"passed": self._passed, "opened": self._opened, "stored": self._stored, "streamed": self._streamed}
+        outcomes |= {kind: self._talk(talk) for kind, talk in steps.items()}
         return outcomes | {"reachability": self.outcome("reachability.get", host="localhost")}
 
     def is_served(self) -> bool:
