@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import carpool
 import pytest
 from harness.command import OK, TRANSFER_FAILED, USAGE, Run
 from harness.downloads import LOST, broken, download, is_whole, names, opened
+from harness.waiting import eventually
 from harness.wire import RemoteError, Wire
 from origins.nginx import Nginx
 from origins.ranges import Resource
@@ -119,9 +119,7 @@ def test_a_resumed_download_counts_the_bytes_on_disk(wire: Wire, nginx: Nginx, f
         request = wire.call(
             "request.submit", url=f"{nginx.http}/slow/1m.bin", kind="download", destination=str(folder / "a")
         )["request"]
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not any(path.stat().st_size > 0 for path in folder.iterdir()):
-            time.sleep(0.05)
+        eventually(lambda: any(path.stat().st_size > 0 for path in folder.iterdir()))
         token: str = wire.call("request.cancel", request=request, resume_data=True)["resume_data"]
         return token
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import random
-import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,8 @@ import pytest
 import zstandard
 from harness.daemon import Daemon
 from harness.downloads import names
+from harness.tcp import is_read
+from harness.waiting import eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -249,8 +250,7 @@ def test_f15_bytes_behind_gzip_are_ignored(client: carpool.Client, origin: Scrip
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % (len(body) + 7))
         exchange.send(body + b"\0\0\0")
         if is_split:
-            # The daemon has read what came before when it has asked for more.
-            time.sleep(0.05)
+            eventually(lambda: is_read(exchange.ports))
         exchange.send(b"\x1f\x8b\0\0")
 
     assert client.get(origin.on("/behind", behind)).content == TEXT

@@ -6,14 +6,15 @@ import contextlib
 from pathlib import Path
 
 
-def _established() -> list[tuple[int, int, int, str]]:
-    """Return local port, remote port, bytes to be sent, and timer of every established connection."""
+def _established() -> list[tuple[int, int, int, int, str]]:
+    """Return local and remote port, bytes to be sent and to be read, and timer of every established connection."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return [
         (
             int(row[1].partition(":")[2], 16),
             int(row[2].partition(":")[2], 16),
             int(row[4].partition(":")[0], 16),
+            int(row[4].partition(":")[2], 16),
             row[5],
         )
         for row in rows
@@ -23,14 +24,21 @@ def _established() -> list[tuple[int, int, int, str]]:
 
 def unsent(port: int) -> int:
     """How many bytes wait in the kernel to be sent to a port."""
-    return sum(count for _, remote, count, _ in _established() if remote == port)
+    return sum(count for _, remote, count, _, _ in _established() if remote == port)
+
+
+def is_read(ports: tuple[int, int]) -> bool:
+    """Whether the peer of a connection, whose ports are ours and the peer's, has read all that was sent to it."""
+    rows = [row for row in _established() if row[:2] in {ports, ports[::-1]}]
+    return sum(unsent if local == ports[0] else unread for local, _, unsent, unread, _ in rows) == 0
 
 
 def is_stopped(port: int, to: int | None = None) -> bool:
     """Whether a connection from a port has bytes to send, but its peer's window is closed."""
     # Timer 04: the zero window probe timer.
     return any(
-        local == port and to in {None, remote} and timer.startswith("04") for local, remote, _, timer in _established()
+        local == port and to in {None, remote} and timer.startswith("04")
+        for local, remote, _, _, timer in _established()
     )
 
 
