@@ -94,6 +94,10 @@ final class CallFiles {
 
     /// Inspects a descriptor. May block, unless it is a file in memory: for a thread of a ``Worker``.
     static func look(_ descriptor: WorkerFile, isInMemory: Bool) -> Passed {
+        .inspected { kind(of: descriptor, isInMemory: isInMemory) }
+    }
+
+    private static func kind(of descriptor: WorkerFile, isInMemory: Bool) -> Passed {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }
         switch status.st_mode & S_IFMT {

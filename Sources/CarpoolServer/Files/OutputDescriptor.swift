@@ -13,7 +13,9 @@ struct OutputDescriptor {
     static func isUsableAtOnce(_ raw: Int32) -> Bool { FileDescriptor.isPipe(raw) && FileDescriptor.isWritable(raw) }
 
     /// Inspects a descriptor. May block: for a thread of a ``Worker``.
-    func look(_ descriptor: WorkerFile) -> PassedDescriptor {
+    func look(_ descriptor: WorkerFile) -> PassedDescriptor { .inspected { kind(of: descriptor) } }
+
+    private func kind(of descriptor: WorkerFile) -> PassedDescriptor {
         var status = stat()
         guard FileDescriptor.isWritable(descriptor.raw) else { return .unusable(.readOnly) }
         guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }

@@ -20,8 +20,8 @@ enum PassedDescriptor: Sendable {
     /// Others, such as AF_VSOCK, wait for the socket's.
     static let families: Set<Int32> = [AF_UNIX, AF_INET, AF_INET6]
 
-    /// The result of an inspection. Where it refuses the descriptor and a call has failed for a shortage meanwhile, that
-    /// says nothing about the descriptor: it is refused for the shortage.
+    /// The result of an inspection. Where it refuses the descriptor and a call has failed for a shortage meanwhile,
+    /// that says nothing about the descriptor: it is refused for the shortage.
     static func inspected(_ look: () -> PassedDescriptor) -> PassedDescriptor {
         let before = Shortage.count
         let found = look()

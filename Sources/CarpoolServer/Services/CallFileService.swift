@@ -64,13 +64,8 @@ final class CallFileService {
             for name in names.paths { found.open(name, closer) }
             var files = TrustMaterialFiles(known: known)
             for name in names.trust { found.read(name, &files) }
-            for (index, file) in unknown {
-                found.passed[index] = PassedDescriptor.inspected { CallFiles.look(file, isInMemory: false) }
-            }
-            if let output {
-                let inspection = OutputDescriptor(user: user)
-                found.passed[output.index] = PassedDescriptor.inspected { inspection.look(output.file) }
-            }
+            for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
+            if let output { found.passed[output.index] = OutputDescriptor(user: user).look(output.file) }
             for name in names.passwords { found.passwords[name.place] = name.read(found.passed) }
             found.clientCertificate = names.clientCertificate?.read(found.passed, known: certificates)
             found.destination = names.destination?.look()
