@@ -257,3 +257,31 @@ def test_a_call_in_another_event_loop_ends_with_the_client(daemon: Daemon, origi
     running_on(name)(client.aclose())
     join([thread])
     eventually(lambda: connections(daemon) == 0)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_callback_of_a_session_runs_in_the_event_loop_that_has_registered_it(
+    daemon: Daemon, origin: ScriptedOrigin, name: str
+) -> None:
+    client = carpool.AsyncClient(daemon.socket)
+    seen: list[int] = []
+    registered, is_over = threading.Event(), threading.Event()
+
+    async def serve() -> None:
+        await client.register("c", adapt=lambda _: seen.append(threading.get_ident()))
+        registered.set()
+        await asyncio.to_thread(is_over.wait, PATIENCE_SECONDS)
+
+    async def ask() -> None:
+        await client.create_session("signed", {"interceptor": [CALLBACK]})
+        for _ in range(3):
+            assert (await client.get(origin.url, session="signed")).ok
+        await client.aclose()
+
+    server = threading.Thread(target=lambda: running_on(name)(serve()), daemon=True)
+    server.start()
+    assert registered.wait(PATIENCE_SECONDS)
+    running_on(name)(ask())
+    is_over.set()
+    join([server])
+    assert seen == [server.ident] * 3
