@@ -189,6 +189,21 @@ def test_a_group_that_is_wanted_brings_those_that_it_needs(tmp_path: Path) -> No
     assert events == ["begins build", "ends build", "begins second", "ends second"], told
 
 
+def test_a_word_that_names_no_group_is_a_failure(tmp_path: Path) -> None:
+    events, told, status = planned(tmp_path, wanted="second secnod")
+    assert events == ["begins build", "ends build", "begins second", "ends second"], told
+    assert "no group has a name that begins with secnod" in told
+    assert (told.splitlines()[-1], status) == ("6 passed, 1 failed", 1)
+
+
+@pytest.mark.parametrize("option", ["--lnog", "-x"])
+def test_an_unknown_option_is_refused(option: str) -> None:
+    command = [str(ROOT / "Tests/run"), option]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    expected = f"Tests/run: unknown option {option}: use --long, --resume, --soak, or -k NAME\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
 def test_groups_that_have_passed_are_remembered_and_builds_are_not(tmp_path: Path) -> None:
     memory = str(tmp_path / "memory")
     planned(tmp_path, memory=memory)

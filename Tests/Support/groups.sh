@@ -7,7 +7,7 @@
 # remembered: a later run leaves them out.
 # shellcheck shell=bash disable=SC2154
 
-declare -A group_pids=()
+declare -A group_pids=() met=()
 default_limit=600
 passed=0
 failed=0
@@ -26,12 +26,14 @@ declare -A plan_commands=() plan_needs=() plan_processors=() plan_state=()
 note() { notes+=("$1"); }
 
 is_wanted() {
-    local name
+    local name found=1
     ((${#wanted[@]} > 0)) || return 0
     for name in "${wanted[@]}"; do
-        [[ $1 == "$name"* ]] && return 0
+        [[ $1 == "$name"* ]] || continue
+        met[$name]=yes
+        found=0
     done
-    return 1
+    return "$found"
 }
 
 # limit_of NAME: the seconds that the group may take, multiplied by CARPOOL_TEST_SLOWNESS.
@@ -231,7 +233,13 @@ count() {
 
 # summary: the notes and the closing line; fails when anything failed, or when nothing ran and nothing had passed before.
 summary() {
-    local line="$passed passed, $failed failed"
+    local line name
+    for name in "${wanted[@]}"; do
+        [[ -z ${met[$name]:-} ]] || continue
+        note "no group has a name that begins with $name: docs/internals/testing.md lists them"
+        failed=$((failed + 1))
+    done
+    line="$passed passed, $failed failed"
     ((${#notes[@]} == 0)) || printf '%s\n' "${notes[@]}"
     ((skipped == 0)) || line+=", $skipped skipped"
     ((remembered == 0)) || line+=", groups that passed before: $remembered"
