@@ -103,7 +103,7 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
 LOST = """
 set -u
 cd {root}
-root=$PWD; logs={logs}; wanted=(); declare -A limits=()
+root=$PWD; logs={logs}; wanted=(); declare -A limits=(); memory=
 source Tests/Support/groups.sh
 passes() {{ echo '7 passed in 0.1s'; }}
 export -f passes

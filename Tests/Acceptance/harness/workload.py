@@ -130,6 +130,9 @@ class Workload:
             eventually(lambda: any(row["where"] == "disk" for row in ask("cache.list", session=name)["entries"]), 1.0)
         ask("request.perform", url=url, session=name, timeout_ms=5_000)
         ask("session.invalidate", session=name)
+        # The index is closed by a thread, after the answer.
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: not any(f"{name}/index.db" in target for target in self.daemon.descriptors()), 1.0)
 
     def _streamed(self, ask: Ask) -> None:
         """Exchange bytes with a server."""
