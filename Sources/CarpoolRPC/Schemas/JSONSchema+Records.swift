@@ -36,6 +36,8 @@ extension JSONSchema {
             .optional(
                 "total_bytes", .count, "The size of the whole body, if the origin sends it and the body is not encoded."
             ),
+            .optional("sent_bytes", .count, "The sent bytes of the body of a running request, if it has one."),
+            .optional("sent_total_bytes", .count, "The length of the body that is sent, if it is known."),
             .optional("resume_data", .string, "The token from which another download continues this one."),
             .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
             .optional(

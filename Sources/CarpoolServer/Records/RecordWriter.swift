@@ -132,6 +132,10 @@ struct RecordWriter {
         writer.member("finished", false)
         if request.isPausedAtHead { writer.member("held", true) }
         if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
+        if let sent = request.sentBody {
+            writer.member("sent_bytes", sent.sentBytes)
+            writer.member("sent_total_bytes", sent.totalBytes)
+        }
         if let download = request.download {
             writer.member("received_bytes", download.count)
             writer.member("total_bytes", download.total)

@@ -109,6 +109,13 @@ extension Request {
         return source.canRestart
     }
 
+    /// How much of the body the current hop has sent; `nil` if it has none, or nothing is being sent.
+    public var sentBody: UploadProgress? {
+        guard let transfer, !isOver else { return nil }
+        if case .none = transfer.request.body { return nil }
+        return UploadProgress(sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
+    }
+
     /// The feed of a body that is given in pieces, while it accepts them.
     public var feed: BodyFeed? {
         guard !isOver else { return nil }
