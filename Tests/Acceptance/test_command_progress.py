@@ -115,7 +115,7 @@ def test_the_progress_of_what_is_sent(screen: Screen, origin: ScriptedOrigin, tm
     with body.open("wb") as file:
         file.truncate(64 << 20)
     screen.open(width, f"{command('put', '-T', str(body), url)}; echo END")
-    text = screen.wait(lambda text: "sent" in text or "%" in text)
+    text = screen.wait(lambda text: "KiB sent" in text or "MiB sent" in text)
     judge(f"progress-sent-{width}.txt", masked(text))
     gate.set()
     assert screen.wait(lambda text: "END" in text).strip() == "END"

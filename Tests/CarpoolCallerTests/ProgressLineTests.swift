@@ -56,4 +56,18 @@ struct ProgressLineTests {
         unknown.pause = nil
         #expect((unknown.running(20), unknown.running(8)) == ("512 B  512 B/s", "512 B"))
     }
+
+    @Test(arguments: [
+        ("a", 0, "a   43% 450 MiB of 1.00 GiB  114 MiB/s  0:06 left"),
+        ("a", 4, "a      43% 450 MiB of 1.00 GiB  114 MiB/s  0:06 left"),
+        (
+            "a-name-that-is-longer-than-a-third-of-the-line", 50,
+            "a-name-that-is-l...   43% 450 MiB of 1.00 GiB  114 MiB/s"
+        ),
+        ("a\u{1B}[2J", 0, #"a\u{1b}[2J   43% 450 MiB of 1.00 GiB  114 MiB/s"#),
+    ])
+    func beginsWithTheNameOfATransfer(_ name: String, _ width: Int, _ expected: String) {
+        let line = ProgressLine(received: 471_859_200, total: 1_073_741_824, microseconds: 3_932_160)
+        #expect(line.running(58, name: name, width: width) == expected)
+    }
 }

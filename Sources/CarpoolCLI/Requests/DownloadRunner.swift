@@ -19,83 +19,79 @@ struct DownloadRunner {
     }
 
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
-        let pending = try submit(writer)
-        if case .stream(let source)? = body { try pending.sendBody(source, ProgressMeter(isSilent: request.isSilent)) }
-        return try complete(pending)
+        let download = try submit(writer)
+        var meter = ProgressMeter(isSilent: request.isSilent, name: request.isOneOfSeveral ? destination.name : nil)
+        if case .stream(let source)? = body { try download.request.sendBody(source, &meter) }
+        let record = try watch(download, &meter, Interruption())
+        meter.finish(record)
+        return try finish(download, record)
     }
 
     /// Submits the download.
-    func submit(_ writer: RequestWriter) throws(Failure) -> PendingRequest {
+    func submit(_ writer: RequestWriter) throws(Failure) -> PendingDownload {
         let token = request.resumes ? destination.note.resumeData : nil
-        return try PendingRequest(daemon, writer) { json in
+        let pending = try PendingRequest(daemon, writer) { json in
             json.member("kind", static: "download")
             destination.write(to: &json, failsOnStatus: request.failsOnStatus)
             json.member("resume_data", token)
             if request.failsOnStatus { json.member("validate", true) }
         }
+        return PendingDownload(pending, destination.note)
     }
 
-    /// Waits until it has ended.
-    func complete(_ pending: PendingRequest) throws(Failure) -> ExitCode {
-        let record = try watch(pending, Interruption())
+    /// Prints what a download that has ended says, and stores what resumes it.
+    func finish(_ download: PendingDownload, _ record: JSON) throws(Failure) -> ExitCode {
         // A failed one too, unless it can be resumed: to dismiss it would delete what has arrived.
-        defer { if record["resume_data"]?.string == nil { pending.dismiss() } }
+        defer { if record["resume_data"]?.string == nil { download.request.dismiss() } }
         if request.isVerbose { Report(record).printToStandardError() }
         defer { request.writeOut?.print(CurlReport(record, request)) }
         guard let jar = request.cookies.jar else {
-            try settle(record)
+            try settle(download, record)
             return .success
         }
-        try CookieOutput(jar, pending).after(record) { () throws(Failure) in try settle(record) }
+        try CookieOutput(jar, download.request).after(record) { () throws(Failure) in try settle(download, record) }
         return .success
     }
 
     /// Waits until the request has finished and returns its record.
-    private func watch(_ pending: PendingRequest, _ interruption: Interruption) throws(Failure) -> JSON {
-        var meter = ProgressMeter(isSilent: request.isSilent)
-        var isKept = false
+    private func watch(
+        _ download: PendingDownload, _ meter: inout ProgressMeter, _ interruption: Interruption
+    ) throws(Failure) -> JSON {
         while true {
-            let record = try poll(pending, isResumable: isKept)
-            let isOver = record["finished"]?.bool != false
-            meter.show(record: record, isOver: isOver)
-            if isOver { return record }
-            // Stored early, in case this process or the daemon is killed.
-            if !isKept, let token = record["resume_data"]?.string { isKept = destination.note.save(token) }
+            let record = try poll(download)
+            if record["finished"]?.bool != false { return record }
+            meter.take(record: record)
+            meter.show()
+            download.take(record)
             guard let signal = interruption.signal else { continue }
-            let left = try pending.call("request.cancel") { $0.member("resume_data", true) }["resume_data"]?.string
-            if let left { destination.note.save(left) } else { destination.note.delete() }
+            try download.interrupt()
             meter.clear()
             Interruption.end(by: signal)
         }
     }
 
     /// Asks for the record; a download whose daemon has died can be resumed.
-    private func poll(_ pending: PendingRequest, isResumable: Bool) throws(Failure) -> JSON {
+    private func poll(_ download: PendingDownload) throws(Failure) -> JSON {
         do throws(Failure) {
-            return try pending.poll(milliseconds: ProgressMeter.milliseconds)
+            return try download.request.poll(milliseconds: ProgressMeter.milliseconds)
         } catch {
-            guard isResumable, error.code == .unreachable else { throw error }
-            var failure = error
-            failure.hint = DownloadRunner.resumingHint
-            throw failure
+            throw failure(of: download, error, if: error.code == .unreachable)
         }
     }
 
-    private static let resumingHint = "use -C - to resume"
-
-    private func settle(_ record: JSON) throws(Failure) {
-        var isResumable = false
-        if let left = record["resume_data"]?.string {
-            isResumable = destination.note.save(left)
-        } else {
-            destination.note.delete()
-        }
+    private func settle(_ download: PendingDownload, _ record: JSON) throws(Failure) {
+        download.settle(record)
         do throws(Failure) {
             try Outcome(record, request).check()
         } catch {
-            var failure = error
-            if isResumable { failure.hint = DownloadRunner.resumingHint }
-            throw failure
+            throw failure(of: download, error, if: true)
         }
+    }
+
+    /// The failure, with a hint if the download can be resumed.
+    private func failure(of download: PendingDownload, _ failure: Failure, if isHinted: Bool) -> Failure {
+        var failure = failure
+        if isHinted, download.isResumable { failure.hint = "use -C - to resume" }
+        return failure
     }
 }

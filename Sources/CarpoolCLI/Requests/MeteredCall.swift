@@ -26,17 +26,17 @@ struct MeteredCall {
         try daemon.begin("request.perform", passing: descriptors, params)
         while true {
             let deadline = MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
-            guard deadline.waitForInput([daemon.descriptor], orLossOf: []) != nil else {
-                query.update(&meter)
-                meter.show(isOutputFull: descriptors.count > 0 && ProgressQuery.isOutputFull)
-                continue
-            }
-            for message in try daemon.receive() {
-                switch message {
-                case .answer(let record): return record
-                case .event(let event): meter.take(event)
+            if deadline.waitForInput([daemon.descriptor], orLossOf: []) != nil {
+                for message in try daemon.receive() {
+                    switch message {
+                    case .answer(let record): return record
+                    case .event(let event): meter.take(event)
+                    }
                 }
+            } else {
+                query.update(&meter)
             }
+            meter.show(isOutputFull: descriptors.count > 0 && ProgressQuery.isOutputFull)
         }
     }
 

@@ -92,20 +92,19 @@ final class OutputCopy {
         let output = target.descriptor
         let ready = deadline.waitForInput(inputs, orLossOf: output.map { [$0] } ?? [])
         if let ready, ready == output { throw Failure.brokenPipe }
+        defer { showProgress() }
         guard let ready else {
             if mayPrintHead { try printHead() }
-            // What is printed on the terminal would be mixed with it.
-            if head == nil || !isOnTerminal {
-                query.update(&meter)
-                meter.show()
-            }
-            return
+            return query.update(&meter)
         }
         // The head of a body comes before its first byte.
         guard ready == pipe.raw, head != nil || !needsHead else { return try receive() }
         waitForReader()
         hasEnded = try !movePiece()
     }
+
+    /// What is printed on the terminal would be mixed with it.
+    private func showProgress() { if head == nil || !isOnTerminal { meter.show() } }
 
     /// Waits until standard output takes bytes, and shows meanwhile that it does not.
     private func waitForReader() {

@@ -16,8 +16,9 @@ extension PendingRequest {
         _ source: StreamedBody?, isSilent: Bool, cookieJar: String?, _ handle: (JSON) throws(Failure) -> ExitCode
     ) throws(Failure) -> ExitCode {
         defer { dismiss() }
-        if let source { try sendBody(source, ProgressMeter(isSilent: isSilent)) }
-        let record = try wait()
+        var meter = ProgressMeter(isSilent: isSilent)
+        if let source { try sendBody(source, &meter) }
+        let record = try wait(meter)
         guard let cookieJar else { return try handle(record) }
         try CookieOutput(cookieJar, self).after(record) { () throws(Failure) in _ = try handle(record) }
         return .success

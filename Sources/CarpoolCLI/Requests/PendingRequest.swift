@@ -42,10 +42,8 @@ struct PendingRequest {
     }
 
     /// Sends the body, until the daemon refuses more of it, and shows how much of it was sent.
-    func sendBody(_ source: StreamedBody, _ meter: ProgressMeter) throws(Failure) {
-        var meter = meter
+    func sendBody(_ source: StreamedBody, _ meter: inout ProgressMeter) throws(Failure) {
         var sent: Int64 = 0
-        defer { meter.clear() }
         do throws(Failure) {
             while let piece = try next(of: source) {
                 if meter.isShown {
@@ -72,10 +70,15 @@ struct PendingRequest {
     }
 
     /// Waits until the request has finished and returns its record.
-    func wait() throws(Failure) -> JSON {
+    func wait(_ meter: consuming ProgressMeter = ProgressMeter(isSilent: true)) throws(Failure) -> JSON {
+        var meter = meter
+        defer { meter.clear() }
         while true {
-            let record = try poll(milliseconds: PendingRequest.pollMilliseconds)
+            let record = try poll(
+                milliseconds: meter.isShown ? ProgressMeter.milliseconds : PendingRequest.pollMilliseconds)
             if record["finished"]?.bool != false { return record }
+            meter.take(record: record)
+            meter.show()
         }
     }
 

@@ -18,7 +18,7 @@ final class ProgressQuery {
             hasFailed = true
             return
         }
-        meter.take(running: record)
+        meter.take(record: record)
     }
 
     /// Whether standard output takes nothing now: a pipe that is full.

@@ -108,6 +108,8 @@ struct RequestArguments: CommandArguments {
     var isDryRun = false
     /// The place of the URL among several.
     var urlNumber = 0
+    /// Whether it is one of several requests of the command.
+    var isOneOfSeveral = false
     /// What is printed at the end; `nil` for nothing.
     var writeOut: WriteOut?
     var socket: String?

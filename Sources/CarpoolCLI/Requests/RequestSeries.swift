@@ -67,6 +67,7 @@ struct RequestSeries {
         var single = arguments
         single.url = url
         single.urlNumber = number
+        single.isOneOfSeveral = true
         single.moreURLs = []
         single.inputFile = nil
         try single.nameOutput()
@@ -109,14 +110,14 @@ struct RequestSeries {
         let daemon = try DaemonAccess(socket: arguments.socket)
         let fields = try HeaderFile.fields(of: arguments.headers)
         var first = ExitCode.success
-        var window = RequestWindow(parallel: arguments.parallel)
+        var window = RequestWindow(parallel: arguments.parallel, ProgressBoard(isSilent: arguments.isSilent))
         var rest = urls[...]
         while !rest.isEmpty || !window.isEmpty {
             while window.hasRoom, let url = rest.popFirst() {
                 do throws(Failure) {
                     let request = try single(url, rest.startIndex - 1)
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
-                    window.add(try start(request, writer, daemon))
+                    window.add(try start(request, writer, daemon), name: request.output ?? url)
                 } catch {
                     try note(error, url, &first)
                 }
@@ -140,12 +141,11 @@ struct RequestSeries {
                 try pending.complete(with: record, RequestRunner(request).finish)
             }
         }
-        let download = DownloadRunner(request, destination, daemon)
-        let pending = try download.submit(writer)
-        return RequestWindow.Member(request.url, pending) { (_) throws(Failure) in
-            // Between two downloads a signal ends the command at once.
-            defer { Interruption().unblock() }
-            return try download.complete(pending)
+        let runner = DownloadRunner(request, destination, daemon)
+        let download = try runner.submit(writer)
+        return RequestWindow.Member(request.url, download.request, download) { (record) throws(Failure) in
+            guard let record else { return try runner.finish(download, try download.request.wait()) }
+            return try runner.finish(download, record)
         }
     }
 }

@@ -6,17 +6,23 @@ struct RequestWindow {
     /// A request under way.
     struct Member {
         let url: String
-        let pending: PendingRequest
-        /// Waits for the end, unless its record is known, and prints the response.
+        fileprivate let pending: PendingRequest
+        /// The download to a file, if it is one.
+        fileprivate let download: PendingDownload?
+        /// Prints the response. The record is `nil` if the daemon could not be asked for it.
         private let finish: (JSON?) throws(Failure) -> ExitCode
-        /// The record at the end, if a look has received it.
+        /// The record at the end.
         fileprivate var record: JSON?
         /// The size of the body if it has ended; `nil` while it runs.
         fileprivate(set) var waitingBytes: Int?
 
-        init(_ url: String, _ pending: PendingRequest, finish: @escaping (JSON?) throws(Failure) -> ExitCode) {
+        init(
+            _ url: String, _ pending: PendingRequest, _ download: PendingDownload? = nil,
+            finish: @escaping (JSON?) throws(Failure) -> ExitCode
+        ) {
             self.url = url
             self.pending = pending
+            self.download = download
             self.finish = finish
         }
 
@@ -25,6 +31,7 @@ struct RequestWindow {
 
     /// The most requests that run at once.
     private let parallel: Int
+    private let board: ProgressBoard
     private var members: [Member] = []
     /// How long the next look waits for the first member.
     private var pause = RequestWindow.shortestPause
@@ -34,10 +41,13 @@ struct RequestWindow {
     /// The most bytes of bodies that wait in the daemon, which stores up to 1 GiB for a client.
     private static let maximumWaitingBytes = 268_435_456
     private static let shortestPause = 1
-    /// The longest time in which the end of a member is not noticed, in milliseconds.
+    /// The longest time in which the end of a member is not noticed while others would begin, in milliseconds.
     private static let longestPause = 32
 
-    init(parallel: Int) { self.parallel = parallel }
+    init(parallel: Int, _ board: ProgressBoard) {
+        self.parallel = parallel
+        self.board = board
+    }
 
     var isEmpty: Bool { members.isEmpty }
 
@@ -48,24 +58,39 @@ struct RequestWindow {
             && ended.reduce(0, +) < RequestWindow.maximumWaitingBytes
     }
 
-    mutating func add(_ member: Member) { members.append(member) }
+    mutating func add(_ member: Member, name: String) {
+        members.append(member)
+        board.add(member.pending.id, name: name)
+    }
 
-    /// Removes the first member. If it still runs and others would begin, looks first which of them have ended, and
-    /// returns `nil` if that has made room.
+    /// Waits until the first member has ended and removes it, or returns `nil` as soon as another request may begin.
+    /// A signal ends the command, after the resume data of the downloads was stored.
     mutating func next(hasMore: Bool) -> Member? {
-        while hasMore, members.count > 1, members[0].waitingBytes == nil {
-            let isAny = look()
-            if isAny, hasRoom { return nil }
+        let interruption = Interruption()
+        defer { interruption.unblock() }
+        while members[0].waitingBytes == nil {
+            let isAny = look(hasMore: hasMore)
+            board.show()
+            if let signal = interruption.signal { end(by: signal) }
+            if hasMore, isAny, hasRoom { return nil }
         }
-        return members.removeFirst()
+        let first = members.removeFirst()
+        let isDownload = first.download != nil && first.record?["outcome"]?["ok"]?.bool == true
+        board.end(first.pending.id, isDownload: isDownload)
+        board.clear()
+        return first
     }
 
     /// Waits a while for the first member, and notes which members have ended; returns whether any has.
-    private mutating func look() -> Bool {
+    private mutating func look(hasMore: Bool) -> Bool {
         var isAny = false
         for index in members.indices where members[index].waitingBytes == nil {
             // The failure of a call is that of `complete` too.
             let record = try? members[index].pending.poll(milliseconds: index == 0 ? pause : 0)
+            if let record {
+                members[index].download?.take(record)
+                board.take(record, of: members[index].pending.id)
+            }
             guard record?["finished"]?.bool != false else { continue }
             members[index].waitingBytes = record?["body"]?["size_bytes"]?.int ?? 0
             isAny = true
@@ -75,7 +100,15 @@ struct RequestWindow {
                 break
             }
         }
-        pause = isAny ? RequestWindow.shortestPause : min(2 * pause, RequestWindow.longestPause)
+        let longest = hasMore ? RequestWindow.longestPause : ProgressMeter.milliseconds
+        pause = isAny ? RequestWindow.shortestPause : min(2 * pause, longest)
         return isAny
+    }
+
+    /// Ends the command by a signal.
+    private func end(by signal: Int32) -> Never {
+        for member in members where member.waitingBytes == nil { try? member.download?.interrupt() }
+        board.clear()
+        Interruption.end(by: signal)
     }
 }

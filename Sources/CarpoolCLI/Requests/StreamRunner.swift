@@ -24,7 +24,8 @@ struct StreamRunner {
         if case .stream(let source)? = body {
             // The server may respond earlier, but the response is read after the body was sent.
             let pending = try PendingRequest(daemon, writer) { $0.member("kind", static: "stream") }
-            try pending.sendBody(source, ProgressMeter(isSilent: true))
+            var meter = ProgressMeter(isSilent: true)
+            try pending.sendBody(source, &meter)
             return try read(pending)
         }
         let record = try daemon.call("request.perform") { json in

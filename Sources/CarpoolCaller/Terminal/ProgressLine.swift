@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// Formats the progress of a transfer on one line.
 package struct ProgressLine {
     /// The bytes that were received, or sent.
@@ -36,9 +38,27 @@ package struct ProgressLine {
     /// The line of a running transfer, of less than so many columns: a terminal would wrap a full line.
     ///
     /// `45% [#########           ] 450 MiB of 1.00 GiB  120 MiB/s  0:04 left`
-    func running(_ columns: Int) -> String {
-        forms.first { $0.count < columns } ?? String(amount.prefix(max(0, columns - 1)))
+    /// - Parameters:
+    ///   - name: what the line begins with; at most a third of the line.
+    ///   - width: the columns of the name, so that lines below each other are aligned.
+    func running(_ columns: Int, name: String? = nil, width: Int = 0) -> String {
+        let beginning = name.map { Self.fitted($0, to: columns / 3, width) + "  " } ?? ""
+        let columns = columns - Columns.count(beginning)
+        return beginning + (forms.first { $0.count < columns } ?? String(amount.prefix(max(0, columns - 1))))
     }
+
+    private static func fitted(_ name: String, to columns: Int, _ width: Int) -> String {
+        let text = Columns(width: nil, hasUnicode: false).cut(PlainText.escaped(name), columns)
+        return text + String(repeating: " ", count: max(0, min(width, columns) - Columns.count(text)))
+    }
+
+    /// A text with the name of its transfer before it, if there is one.
+    static func named(_ name: String?, _ text: String) -> String {
+        name.map { "\(PlainText.escaped($0))  \(text)" } ?? text
+    }
+
+    /// The columns of a name.
+    static func width(of name: String) -> Int { Columns.count(PlainText.escaped(name)) }
 
     /// The same with less and less in it.
     private var forms: [String] {
