@@ -31,6 +31,8 @@ BLOCKING = [
     (r"from \.\._carrier_async import", "from .._carrier import"),
     (r"\basynccontextmanager\b", "contextmanager"),
     (r"\bAsyncStream\b", "Stream"),
+    (r"\bAsyncPieces\b", "Pieces"),
+    (r"import AsyncIterator, Callable, Iterator", "import Callable, Iterator"),
     (r"\bAsyncEventStream\b", "EventStream"),
     (r"\bAsyncObserver\b", "Observer"),
     (r"\basync with\b", "with"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from ._exceptions import DecodingError
 from ._models import ServerSentEvent
@@ -18,6 +18,19 @@ _MARKS: Final = {
 }
 _MARK_BYTES: Final = 4
 _BOM: Final = "\ufeff"
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Framing(Protocol[T_co]):
+    """Divides the bytes of a body."""
+
+    def add(self, block: bytes, /) -> Iterator[T_co]:
+        """Yield what is complete with the next bytes."""
+
+    def rest(self) -> Iterator[T_co]:
+        """Yield what is left at the end."""
 
 
 class Chunks:
@@ -100,6 +113,25 @@ class Lines:
             yield line
 
 
+class Values:
+    """The values of lines of JSON; blank lines are skipped. Raises DecodingError for others."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+
+    def add(self, block: bytes) -> Iterator[Any]:
+        """Yield the values of the lines that are complete."""
+        return _values(self._lines.add(block))
+
+    def rest(self) -> Iterator[Any]:
+        """Yield the value of the line without an end."""
+        return _values(self._lines.rest())
+
+
+def _values(lines: Iterator[bytes]) -> Iterator[Any]:
+    return (value(line) for line in lines if line.strip(BLANKS))
+
+
 class TextLines:
     """Lines that end with LF, CRLF or CR, without their ends. The last one may have none.
 
@@ -168,6 +200,10 @@ class Events:
         for line in self._lines.add(block):
             if event := self._line(line):
                 yield event
+
+    def rest(self) -> Iterator[ServerSentEvent]:
+        """Yield nothing: an event without its end is none."""
+        return iter(())
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if self._is_first:

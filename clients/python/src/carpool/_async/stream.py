@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
 from .._channel_async import AsyncChannel
-from .._exceptions import CarpoolError
+from .._exceptions import CarpoolError, DecodingError
 from .._models import Headers, ServerSentEvent
 from .._pipe import Pipe
 from .._response import Response
+
+T = TypeVar("T")
 
 
 class AsyncStream:
@@ -98,53 +100,28 @@ class AsyncStream:
             content += piece
         return bytes(content)
 
-    async def iter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+    def iter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
-        chunks = _framing.Chunks(chunk_size)
-        async for block in self._blocks():
-            for chunk in chunks.add(block):
-                yield chunk
-        for chunk in chunks.rest():
-            yield chunk
+        return AsyncPieces(self._next, _framing.Chunks(chunk_size))
 
-    async def iter_text(self) -> AsyncIterator[str]:
+    def iter_text(self) -> AsyncIterator[str]:
         """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
-        framing = _framing.Text(self.encoding)
-        async for block in self._blocks():
-            for text in framing.add(block):
-                yield text
-        for text in framing.rest():
-            yield text
+        return AsyncPieces(self._next, _framing.Text(self.encoding))
 
-    async def iter_lines(self) -> AsyncIterator[str]:
+    def iter_lines(self) -> AsyncIterator[str]:
         """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
-        framing = _framing.TextLines(self.encoding)
-        async for block in self._blocks():
-            for line in framing.add(block):
-                yield line
-        for line in framing.rest():
-            yield line
+        return AsyncPieces(self._next, _framing.TextLines(self.encoding))
 
-    async def iter_json(self) -> AsyncIterator[Any]:
+    def iter_json(self) -> AsyncIterator[Any]:
         """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.
 
         Raises DecodingError at a line that is not JSON, and ends there: to skip such lines use `iter_lines`.
         """
-        framing = _framing.Lines()
-        async for block in self._blocks():
-            for line in framing.add(block):
-                if line.strip(_framing.BLANKS):
-                    yield _framing.value(line)
-        for line in framing.rest():
-            if line.strip(_framing.BLANKS):
-                yield _framing.value(line)
+        return AsyncPieces(self._next, _framing.Values())
 
-    async def iter_sse(self) -> AsyncIterator[ServerSentEvent]:
+    def iter_sse(self) -> AsyncIterator[ServerSentEvent]:
         """Iterate over the events of a `text/event-stream`."""
-        framing = _framing.Events()
-        async for block in self._blocks():
-            for event in framing.add(block):
-                yield event
+        return AsyncPieces(self._next, _framing.Events())
 
     async def aclose(self) -> None:
         """Cancel the request if it has not finished, and dismiss it. In a child of os.fork() nothing happens."""
@@ -158,25 +135,23 @@ class AsyncStream:
             for method in ("request.cancel", "request.dismiss"):
                 await self._ask(method, {"request": self.request_id}, self._pipe.silence_seconds)
 
-    async def _blocks(self) -> AsyncIterator[bytes]:
-        """Iterate over what arrives, to the end; raises the error of the request.
+    async def _next(self, *, is_first: bool) -> bytes:
+        """Return what arrives next, nothing after the last; raises the error of the request.
 
-        One iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would miss.
+        For one iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would
+        miss.
         """
         _fork.check(self._made_in, "the stream")
         self._check_open()
-        self._pipe.begin_reading()
-        while True:
-            _fork.check(self._made_in, "the stream")
-            self._check_open()
-            block = await self._channel.read_pipe(self._pipe)
-            self._check_open()
-            if not block:
-                self._is_over = True
-                await self._check()
-                return
-            self._read_bytes += len(block)
-            yield block
+        if is_first:
+            self._pipe.begin_reading()
+        block = await self._channel.read_pipe(self._pipe)
+        self._check_open()
+        if not block:
+            self._is_over = True
+            await self._check()
+        self._read_bytes += len(block)
+        return block
 
     def _check_open(self) -> None:
         if self._is_over:
@@ -193,3 +168,31 @@ class AsyncStream:
     async def _ask(self, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
         """Call a method of the daemon that has the request: it ends with its connection."""
         return await self._channel.ask(self._link, method, params, silence)
+
+
+class AsyncPieces(Generic[T]):
+    """Iterates over what a framing makes of a body. An interrupted step, as of a cancelled task, can be repeated."""
+
+    def __init__(self, read: Callable[..., Any], framing: _framing.Framing[T]) -> None:
+        self._read = read
+        self._framing = framing
+        self._pieces: Iterator[T] = iter(())
+        self._has_begun = self._has_ended = False
+
+    def __aiter__(self) -> AsyncPieces[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        while True:
+            try:
+                for piece in self._pieces:
+                    return piece
+            except DecodingError:
+                self._has_ended = True
+                raise
+            if self._has_ended:
+                raise StopAsyncIteration
+            is_first, self._has_begun = not self._has_begun, True
+            block = await self._read(is_first=is_first)
+            self._has_ended = not block
+            self._pieces = self._framing.add(block) if block else self._framing.rest()

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
 from .._channel import Channel
-from .._exceptions import CarpoolError
+from .._exceptions import CarpoolError, DecodingError
 from .._models import Headers, ServerSentEvent
 from .._pipe import Pipe
 from .._response import Response
+
+T = TypeVar("T")
 
 
 class Stream:
@@ -101,51 +103,26 @@ class Stream:
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Iterate over the body's bytes: as they come, or in pieces of `chunk_size`."""
-        chunks = _framing.Chunks(chunk_size)
-        for block in self._blocks():
-            for chunk in chunks.add(block):
-                yield chunk
-        for chunk in chunks.rest():
-            yield chunk
+        return Pieces(self._next, _framing.Chunks(chunk_size))
 
     def iter_text(self) -> Iterator[str]:
         """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
-        framing = _framing.Text(self.encoding)
-        for block in self._blocks():
-            for text in framing.add(block):
-                yield text
-        for text in framing.rest():
-            yield text
+        return Pieces(self._next, _framing.Text(self.encoding))
 
     def iter_lines(self) -> Iterator[str]:
         """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
-        framing = _framing.TextLines(self.encoding)
-        for block in self._blocks():
-            for line in framing.add(block):
-                yield line
-        for line in framing.rest():
-            yield line
+        return Pieces(self._next, _framing.TextLines(self.encoding))
 
     def iter_json(self) -> Iterator[Any]:
         """Iterate over the values of a body that has one JSON text on each line; blank lines are skipped.
 
         Raises DecodingError at a line that is not JSON, and ends there: to skip such lines use `iter_lines`.
         """
-        framing = _framing.Lines()
-        for block in self._blocks():
-            for line in framing.add(block):
-                if line.strip(_framing.BLANKS):
-                    yield _framing.value(line)
-        for line in framing.rest():
-            if line.strip(_framing.BLANKS):
-                yield _framing.value(line)
+        return Pieces(self._next, _framing.Values())
 
     def iter_sse(self) -> Iterator[ServerSentEvent]:
         """Iterate over the events of a `text/event-stream`."""
-        framing = _framing.Events()
-        for block in self._blocks():
-            for event in framing.add(block):
-                yield event
+        return Pieces(self._next, _framing.Events())
 
     def close(self) -> None:
         """Cancel the request if it has not finished, and dismiss it. In a child of os.fork() nothing happens."""
@@ -159,25 +136,23 @@ class Stream:
             for method in ("request.cancel", "request.dismiss"):
                 self._ask(method, {"request": self.request_id}, self._pipe.silence_seconds)
 
-    def _blocks(self) -> Iterator[bytes]:
-        """Iterate over what arrives, to the end; raises the error of the request.
+    def _next(self, *, is_first: bool) -> bytes:
+        """Return what arrives next, nothing after the last; raises the error of the request.
 
-        One iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would miss.
+        For one iterator only: it keeps the part of a line or a chunk that is not complete, which a second one would
+        miss.
         """
         _fork.check(self._made_in, "the stream")
         self._check_open()
-        self._pipe.begin_reading()
-        while True:
-            _fork.check(self._made_in, "the stream")
-            self._check_open()
-            block = self._channel.read_pipe(self._pipe)
-            self._check_open()
-            if not block:
-                self._is_over = True
-                self._check()
-                return
-            self._read_bytes += len(block)
-            yield block
+        if is_first:
+            self._pipe.begin_reading()
+        block = self._channel.read_pipe(self._pipe)
+        self._check_open()
+        if not block:
+            self._is_over = True
+            self._check()
+        self._read_bytes += len(block)
+        return block
 
     def _check_open(self) -> None:
         if self._is_over:
@@ -194,3 +169,31 @@ class Stream:
     def _ask(self, method: str, params: dict[str, Any], silence: float | None = None) -> Any:
         """Call a method of the daemon that has the request: it ends with its connection."""
         return self._channel.ask(self._link, method, params, silence)
+
+
+class Pieces(Generic[T]):
+    """Iterates over what a framing makes of a body. An interrupted step, as of a cancelled task, can be repeated."""
+
+    def __init__(self, read: Callable[..., Any], framing: _framing.Framing[T]) -> None:
+        self._read = read
+        self._framing = framing
+        self._pieces: Iterator[T] = iter(())
+        self._has_begun = self._has_ended = False
+
+    def __iter__(self) -> Pieces[T]:
+        return self
+
+    def __next__(self) -> T:
+        while True:
+            try:
+                for piece in self._pieces:
+                    return piece
+            except DecodingError:
+                self._has_ended = True
+                raise
+            if self._has_ended:
+                raise StopIteration
+            is_first, self._has_begun = not self._has_begun, True
+            block = self._read(is_first=is_first)
+            self._has_ended = not block
+            self._pieces = self._framing.add(block) if block else self._framing.rest()
