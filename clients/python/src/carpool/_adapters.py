@@ -91,6 +91,10 @@ def session_name(configuration: dict[str, Any]) -> str:
     return f"python-adapter-{digest[:24]}"
 
 
+class LengthError(Exception):
+    """A body has another number of bytes than its Content-Length."""
+
+
 def session_call(name: str, configuration: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the call that creates a session."""
     configuration = {"connections_per_host": CONNECTIONS_PER_HOST, **configuration}
@@ -141,6 +145,32 @@ def body_params(content: bytes | None, length: int | None) -> dict[str, Any]:
     if length is not None:
         body["length_bytes"] = length
     return {"kind": "upload", "body": body}
+
+
+class Counted:
+    """Compares the bytes of a body that is sent in pieces with its Content-Length."""
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self._length: int | None = params["body"].get("length_bytes")
+        self._count = 0
+
+    def add(self, block: bytes) -> None:
+        """Count a block before it is sent; raises LengthError."""
+        self._count += len(block)
+        if self._length is not None and self._count > self._length:
+            raise LengthError(f"the body has more bytes than {self._length}, its Content-Length")
+
+    def end(self) -> None:
+        """Check the number at the end; raises LengthError."""
+        if self._length is not None and self._count < self._length:
+            raise LengthError(f"the body has {self._count} bytes, fewer than {self._length}, its Content-Length")
+
+
+def content_length(text: str) -> int:
+    """Return the number in a field Content-Length; raises LengthError."""
+    if not (text.isascii() and text.isdigit()):
+        raise LengthError(f"Content-Length: expected a number of bytes, not {text!r}")
+    return int(text)
 
 
 def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:

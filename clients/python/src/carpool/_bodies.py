@@ -191,9 +191,13 @@ def _file_name(name: str, content: Any) -> str:
 
 
 def _regular_file(file: Any) -> dict[str, Any] | None:
-    """Return the rest of an open file by its path, if it is a regular file that still has the path."""
+    """Return the rest of an open file by its path, if it is a regular file that still has the path.
+
+    Only of the files that `open` returns for reading: others, as of gzip, read something else than the file's bytes.
+    """
     try:
-        if file.writable() or not isinstance(file.name, (str, os.PathLike)):
+        raw = file.raw if type(file) is io.BufferedReader else file
+        if type(raw) is not io.FileIO or file.writable() or not isinstance(file.name, (str, os.PathLike)):
             return None
         path = os.path.abspath(file.name)  # noqa: PTH100, as above
         is_same = os.path.samestat(own := os.fstat(file.fileno()), os.stat(path))  # noqa: PTH116, as above

@@ -285,6 +285,9 @@ class Channel:
             raise
         except OSError as error:
             self._drop(link)
+            if error.errno is None:
+                # Not the socket's, which does not block: that of a signal handler of the program.
+                raise
             link.is_unsent |= isinstance(error, ConnectionResetError) and link.has_only_sent_one
             raise link.lost(error, occasion) from error
         except BaseException:
@@ -329,7 +332,11 @@ class Channel:
             link.waiting.remove(call)
         answer = link.answers.pop(call)
         if isinstance(answer, Failure):
-            raise rpc_error(answer.error)
+            error = rpc_error(answer.error)
+            if answer.id is None and isinstance(error, AccessError):
+                # The daemon has refused the connection, and closes it.
+                self._drop(link)
+            raise error
         if method in BOUND or ("events" in params and "outcome" not in answer.value):
             link.is_bound = True
         return answer.value

@@ -16,7 +16,7 @@ from ._link_async import Link, within
 from ._models import read_file
 from ._pipe import Pipe
 from ._rpc import Notification
-from ._sources import Gathering, pieces
+from ._sources import Gathering, may_wait, pieces
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
 _KEPT: Final[list[Link]] = []
@@ -218,6 +218,11 @@ class AsyncChannel:
                 for piece in gathering.add(block):
                     yield piece
             for piece in gathering.rest():
+                yield piece
+        elif may_wait(data):
+            # Other tasks run while it waits.
+            blocks = pieces(data)
+            while (piece := await asyncio.to_thread(next, blocks, b"")) != b"":
                 yield piece
         else:
             for piece in pieces(data):

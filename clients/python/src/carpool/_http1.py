@@ -65,7 +65,7 @@ def body_bytes(exchange: Exchange) -> Iterator[bytes]:
 
 
 class BodyBytes(io.RawIOBase):
-    """A file of these bytes. Closing it ends the exchange, and `finished` is called with it."""
+    """A file of these bytes. Closing it calls `finished`, which ends the exchange."""
 
     def __init__(self, exchange: Exchange, finished: Callable[[Exchange], None]) -> None:
         super().__init__()
@@ -89,11 +89,10 @@ class BodyBytes(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """End the exchange."""
+        """Let the exchange be ended."""
         exchange, self._exchange = self._exchange, None
         if exchange is not None:
             self._pieces.close()  # type: ignore[attr-defined]
-            exchange.close()
             self._finished(exchange)
         super().close()
 

@@ -147,7 +147,7 @@ def _body(request: httpx2.Request) -> dict[str, Any]:
     content = b"".join(stream) if isinstance(stream, httpx2.ByteStream) else None
     if content is not None and len(content) > adapters.PIECE_BYTES:
         content = None
-    return adapters.body_params(content, None if length is None else int(length))
+    return adapters.body_params(content, None if length is None else adapters.content_length(length))
 
 
 @contextlib.contextmanager
@@ -155,6 +155,8 @@ def converted(request: httpx2.Request, *, is_sending: bool = False, is_receiving
     """Raise the exceptions of httpx2 for those of the daemon."""
     try:
         yield
+    except adapters.LengthError as error:
+        raise httpx2.LocalProtocolError(str(error), request=request) from error
     except RequestError as error:
         raise _failure(error, is_receiving=is_receiving)(error.message, request=request) from error
     except RPCError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, cast
 
 # The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
@@ -56,11 +58,17 @@ class Left:
 
     def __init__(self, source: Source) -> None:
         self._length = self._left = source.length
+        self._is_file = hasattr(source.data, "read")
 
     def cut(self, piece: bytes) -> bytes:
-        """Return what of a piece belongs to the body, as for a file that grows while it is sent."""
+        """Return what of a piece belongs to the body: of a file it is a part, and the file may grow while it is sent.
+
+        Raises ValueError if an iterable yields more bytes than its Content-Length.
+        """
         if self._left is None:
             return piece
+        if len(piece) > self._left and not self._is_file:
+            raise ValueError(f"data: it has more bytes than {self._length}, its Content-Length")
         piece = piece[: self._left]
         self._left -= len(piece)
         return piece
@@ -79,11 +87,29 @@ class Left:
 
 def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
     """Collect blocks into pieces."""
-    read = getattr(data, "read", None)
+    read = reader(data)
     gathering = Gathering()
     for block in data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b""):
         yield from gathering.add(block)
     yield from gathering.rest()
+
+
+def reader(data: Any) -> Callable[[int], Any] | None:
+    """Return what reads the next bytes of a file; None for an iterable.
+
+    Of a pipe it returns what is there: `read` waits until there is as much as it was asked for.
+    """
+    if isinstance(data, io.BufferedReader):
+        return data.read1
+    return getattr(data, "read", None)
+
+
+def may_wait(data: Any) -> bool:
+    """Whether reading waits for another program, as from a pipe."""
+    try:
+        return not stat.S_ISREG(os.fstat(data.fileno()).st_mode)
+    except (AttributeError, OSError, TypeError, ValueError):
+        return False
 
 
 def check_piece(piece: Any) -> Any:
@@ -105,15 +131,20 @@ def _rest_of(data: Any) -> int | None:
     if not hasattr(data, "read") or hasattr(data, "__aiter__"):
         return None
     try:
+        # A GzipFile says that it is seekable, whatever it reads from.
+        sources = [data, getattr(data, "fileobj", None)]
+        if not all(each.seekable() for each in sources if hasattr(each, "seekable")):
+            return None
         position = data.tell()
-        data.seek(0, os.SEEK_END)
-        rest: int = data.tell() - position
-        data.seek(position)
-        if rest <= 0:
-            # One of /proc seems to be empty.
-            is_empty = not data.read(1)
-            data.seek(position)
-            return 0 if is_empty else None
+        end = data.seek(0, os.SEEK_END)
     except (AttributeError, OSError, TypeError, ValueError):
         return None
-    return rest
+    rest = int(data.tell() if end is None else end) - int(position)
+    # What cannot be read again from here would be sent without its beginning: that is an error.
+    data.seek(position)
+    if rest > 0:
+        return rest
+    # One of /proc seems to be empty.
+    is_empty = not data.read(1)
+    data.seek(position)
+    return 0 if is_empty else None

@@ -123,6 +123,11 @@ def owner() -> object:
     return asyncio.get_running_loop() if current_async_library() == "asyncio" else None
 
 
+def has_ended(place: object) -> bool:
+    """Whether an owner is an event loop that is closed."""
+    return isinstance(place, asyncio.AbstractEventLoop) and place.is_closed()
+
+
 async def new_exchange(idle: AsyncExchange | None) -> AsyncExchange:
     """Return an exchange on the channel of an earlier one, or on a new one."""
     following: AsyncExchange | None = None

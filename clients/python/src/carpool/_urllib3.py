@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from urllib3.util.timeout import Timeout
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
 from ._http1 import response_of
-from ._sources import PIECE_BYTES
+from ._sources import PIECE_BYTES, reader
 from ._sync.exchange import Exchange
 
 _SKIPPED: Final = "@@@SKIP_HEADER@@@"
@@ -27,6 +27,14 @@ _SKIPPED: Final = "@@@SKIP_HEADER@@@"
 
 class RefusedError(Exception):
     """The daemon does not accept a parameter."""
+
+
+class BodyError(Exception):
+    """An exception of the program, from the body that it sends: it is not one of the exchange."""
+
+    def __init__(self, error: CarpoolError) -> None:
+        super().__init__()
+        self.error = error
 
 
 class URLRefusedError(RefusedError):
@@ -110,11 +118,13 @@ class Origin:
         try:
             exchange.open(params, self._configuration)
             if "stream" in params.get("body", {}):
-                _send(exchange, blocks)
+                _send(exchange, blocks, adapters.Counted(params))
             head = exchange.head()
             message = response_of(exchange, head, call.method, self._keep)
         except BaseException as error:
             self._keep(exchange)
+            if isinstance(error, BodyError):
+                raise error.error from error.error.__cause__
             converted = self._converted(error, target)
             if converted is error:
                 raise
@@ -145,6 +155,8 @@ class Origin:
 
     def _converted(self, error: BaseException, url: str) -> BaseException:
         """Return the exception of urllib3 for an error of the exchange."""
+        if isinstance(error, adapters.LengthError):
+            return exceptions.InvalidHeader(str(error))
         if isinstance(error, RequestError):
             return _failure(self, error, url)
         if isinstance(error, RPCError):
@@ -219,7 +231,11 @@ def _request(call: Call, url: str) -> tuple[dict[str, Any], Iterator[bytes]]:
     length = next((value for name, value in fields if name.lower() == b"content-length"), None)
     content = b"" if body is None else _content(body)
     if body is not None or length is not None:
-        params |= adapters.body_params(content, None if length is None else int(length))
+        try:
+            count = None if length is None else adapters.content_length(length.decode("latin-1"))
+        except adapters.LengthError as error:
+            raise exceptions.InvalidHeader(str(error)) from error
+        params |= adapters.body_params(content, count)
     return adapters.take_expectation(params), iter([content]) if content is not None else _blocks(body)
 
 
@@ -249,18 +265,23 @@ def _content(body: Any) -> bytes | None:
 
 
 def _blocks(body: Any) -> Iterator[bytes]:
-    """Yield the blocks of a file or an iterable as they are read."""
-    reader: Callable[[int], Any] | None = getattr(body, "read", None)
-    blocks = iter(body) if reader is None else iter(lambda: reader(PIECE_BYTES), None)
-    for block in blocks:
-        if not block and reader is not None:
-            return
-        if block:
-            yield block.encode() if isinstance(block, str) else bytes(block)
+    """Yield the blocks of a file or an iterable as they are read; raises BodyError for its CarpoolError."""
+    read = reader(body)
+    try:
+        blocks = iter(body) if read is None else iter(lambda: read(PIECE_BYTES), None)
+        for block in blocks:
+            if not block and read is not None:
+                return
+            if block:
+                yield block.encode() if isinstance(block, str) else bytes(block)
+    except CarpoolError as error:
+        raise BodyError(error) from error
 
 
-def _send(exchange: Exchange, blocks: Iterator[bytes]) -> None:
+def _send(exchange: Exchange, blocks: Iterator[bytes], counted: adapters.Counted) -> None:
     for block in blocks:
+        counted.add(block)
         if not exchange.put(block):
             return
+    counted.end()
     exchange.end()

@@ -25,7 +25,7 @@ except ImportError as error:
 from . import _adapters as adapters
 from ._httpx2 import Settings, converted, finished, may_retry, pause_before, taken_within, traced
 from ._sync.exchange import Exchange
-from ._threads import AsyncExchange, new_exchange, owner
+from ._threads import AsyncExchange, has_ended, new_exchange, owner
 
 __all__ = ["AsyncCarpoolTransport", "CarpoolTransport"]
 
@@ -104,14 +104,15 @@ class CarpoolTransport(httpx2.BaseTransport):
             attempt += 1
 
     def _attempt(self, request: httpx2.Request) -> httpx2.Response:
-        params = self._settings.params(request)
+        with converted(request):
+            params = self._settings.params(request)
         idle = self._idle.take()
         exchange = (idle and idle.next()) or Exchange.on_new_channel()
         try:
             with converted(request, is_sending=True):
                 exchange.open(params, self._settings.configuration)
-                if "stream" in params.get("body", {}):
-                    self._put(exchange, request)
+            if "stream" in params.get("body", {}):
+                self._put(exchange, request, adapters.Counted(params))
             with converted(request):
                 head = exchange.head()
             if trace := request.extensions.get("trace"):
@@ -122,13 +123,17 @@ class CarpoolTransport(httpx2.BaseTransport):
         return self._settings.response(head, _ResponseStream(self, exchange, request))
 
     @staticmethod
-    def _put(exchange: Exchange, request: httpx2.Request) -> None:
+    def _put(exchange: Exchange, request: httpx2.Request, counted: adapters.Counted) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
+        # What the program's own iterator raises is not converted.
         for block in cast("httpx2.SyncByteStream", request.stream):
-            with taken_within(seconds, request):
+            with converted(request, is_sending=True), taken_within(seconds, request):
+                counted.add(block)
                 if not exchange.put(block, seconds):
                     return
-        exchange.end()
+        with converted(request, is_sending=True):
+            counted.end()
+            exchange.end()
 
     def _keep(self, exchange: Exchange) -> None:
         """End an exchange, and keep its channel for the next one."""
@@ -218,7 +223,7 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
             message = f"no request has ended for {timeout['pool']} s"
             raise httpx2.PoolTimeout(message, request=request) from error
         try:
-            return await self._send(request)
+            return await self._send(request, turns)
         except BaseException:
             turns.release()
             raise
@@ -233,30 +238,33 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
                 await exchange.discard()
 
     def _turns_here(self) -> anyio.Semaphore:
+        """Return the semaphore of the running event loop; those of closed ones are forgotten."""
         here = owner()
         if here not in self._turns:
-            self._turns = {here: anyio.Semaphore(self._max_connections)}
+            kept = {loop: turns for loop, turns in self._turns.items() if not has_ended(loop)}
+            self._turns = {**kept, here: anyio.Semaphore(self._max_connections)}
         return self._turns[here]
 
-    async def _send(self, request: httpx2.Request) -> httpx2.Response:
+    async def _send(self, request: httpx2.Request, turns: anyio.Semaphore) -> httpx2.Response:
         attempt = 0
         while True:
             try:
-                return await self._attempt(request)
+                return await self._attempt(request, turns)
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 if attempt >= self._retries or not may_retry(error):
                     raise
             await anyio.sleep(pause_before(attempt))
             attempt += 1
 
-    async def _attempt(self, request: httpx2.Request) -> httpx2.Response:
-        params = self._settings.params(request)
+    async def _attempt(self, request: httpx2.Request, turns: anyio.Semaphore) -> httpx2.Response:
+        with converted(request):
+            params = self._settings.params(request)
         exchange = await new_exchange(self._idle.take(owner()))
         try:
             with converted(request, is_sending=True):
                 await exchange.open(params, self._settings.configuration)
-                if "stream" in params.get("body", {}):
-                    await self._put(exchange, request)
+            if "stream" in params.get("body", {}):
+                await self._put(exchange, request, adapters.Counted(params))
             with converted(request):
                 head = await exchange.head()
             if trace := request.extensions.get("trace"):
@@ -264,17 +272,20 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
         except BaseException:
             await self._end(exchange)
             raise
-        return self._settings.response(head, _AsyncResponseStream(self, exchange, request))
+        return self._settings.response(head, _AsyncResponseStream(self, exchange, request, turns))
 
     @staticmethod
-    async def _put(exchange: AsyncExchange, request: httpx2.Request) -> None:
+    async def _put(exchange: AsyncExchange, request: httpx2.Request, counted: adapters.Counted) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
         async with finished(aiter(cast("httpx2.AsyncByteStream", request.stream))) as blocks:
             async for block in blocks:
-                with taken_within(seconds, request):
+                with converted(request, is_sending=True), taken_within(seconds, request):
+                    counted.add(block)
                     if not await exchange.put(block, seconds):
                         return
-        exchange.end()
+        with converted(request, is_sending=True):
+            counted.end()
+            exchange.end()
 
     async def _end(self, exchange: AsyncExchange) -> None:
         with anyio.CancelScope(shield=True):
@@ -282,18 +293,25 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
             if exchange.is_reusable and (surplus := self._idle.give(exchange, owner())):
                 await surplus.discard()
 
-    async def _finish(self, exchange: AsyncExchange) -> None:
-        self._turns_here().release()
+    async def _finish(self, exchange: AsyncExchange, turns: anyio.Semaphore) -> None:
+        turns.release()
         await self._end(exchange)
 
 
 class _AsyncResponseStream(httpx2.AsyncByteStream):
     """The body of a response, as it arrives."""
 
-    def __init__(self, transport: AsyncCarpoolTransport, exchange: AsyncExchange, request: httpx2.Request) -> None:
+    def __init__(
+        self,
+        transport: AsyncCarpoolTransport,
+        exchange: AsyncExchange,
+        request: httpx2.Request,
+        turns: anyio.Semaphore,
+    ) -> None:
         self._transport = transport
         self._exchange: AsyncExchange | None = exchange
         self._request = request
+        self._turns = turns
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with converted(self._request, is_receiving=True):
@@ -303,4 +321,4 @@ class _AsyncResponseStream(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         exchange, self._exchange = self._exchange, None
         if exchange is not None:
-            await self._transport._finish(exchange)  # noqa: SLF001
+            await self._transport._finish(exchange, self._turns)  # noqa: SLF001

@@ -312,17 +312,23 @@ class Client(Observer, Verbs):
             for block in self._channel.pieces(source.data):
                 _fork.check(made_in, "the request")
                 piece = base64.b64encode(left.cut(block)).decode()
-                self._channel.call("body.put", {"request": request, "base64": piece})
+                if not self._put(request, base64=piece):
+                    return
                 if left.is_none:
                     break
             if left.needs_end():
-                self._channel.call("body.put", {"request": request, "end": True})
-        except ObjectError:
-            # The request has finished early; its record has the outcome.
-            return
+                self._put(request, end=True)
         except BaseException:
             self._abandon(request, made_in)
             raise
+
+    def _put(self, request: str, **piece: Any) -> bool:
+        """Send a piece of a body; False if the request has finished early: its record has the outcome."""
+        try:
+            self._channel.call("body.put", {"request": request, **piece})
+        except ObjectError:
+            return False
+        return True
 
     def _finish(self, request: str, detail: str | None) -> Response:
         """Wait for a request, read its body and dismiss it."""

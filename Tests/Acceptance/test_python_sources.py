@@ -1,0 +1,172 @@
+"""Bodies that the Python clients read while they send them: what the program's object returns is what arrives."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import carpool
+import httpx
+import pytest
+import requests
+from carpool.httpx import CarpoolTransport
+from carpool.requests import CarpoolAdapter
+from harness.daemon import Daemon
+from origins.scripted import ScriptedOrigin
+from urllib3 import exceptions
+
+TEXT = b"plain text " * 500
+SLOW = "import time\nfor _ in range(25): print('x' * 99, flush=True); time.sleep(0.1)"
+
+
+class Cipher:
+    """A file whose `read` returns something else than the file that it wraps."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(byte ^ 1 for byte in self._file.read(size))
+
+
+@pytest.fixture(autouse=True)
+def socket(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
+
+
+@pytest.fixture
+def session(socket: None) -> Iterator[requests.Session]:
+    """A session of requests whose requests go through the test's daemon."""
+    with requests.Session() as session:
+        session.mount("http://", CarpoolAdapter())
+        yield session
+
+
+@pytest.fixture
+def mirror(origin: ScriptedOrigin) -> str:
+    """The URL of an origin that answers with the body of the request."""
+    return origin.on("/mirror", lambda exchange: exchange.reply(200, exchange.request.body))
+
+
+def test_a_part_is_what_its_object_reads(client: carpool.Client, mirror: str, tmp_path: Path) -> None:
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(TEXT))
+    (tmp_path / "plain").write_bytes(TEXT)
+    with gzip.open(tmp_path / "packed.gz") as packed:
+        assert TEXT in client.post(mirror, files={"a": cast("Any", packed)}).content
+    with gzip.open(tmp_path / "packed.gz") as packed, io.BufferedReader(cast("Any", packed)) as buffered:
+        assert TEXT in client.post(mirror, files={"a": buffered}).content
+    with (tmp_path / "plain").open("rb") as plain:
+        content = client.post(mirror, files={"a": cast("Any", Cipher(plain))}).content
+        assert TEXT not in content
+        assert bytes(byte ^ 1 for byte in TEXT) in content
+
+
+def test_what_cannot_be_measured_and_read_again_is_not_measured(client: carpool.Client, mirror: str) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(gzip.compress(TEXT))
+    with os.fdopen(reading, "rb") as pipe:
+        answer = client.post(mirror, data=cast("Any", gzip.GzipFile(fileobj=pipe)))
+    assert answer.content == TEXT
+
+
+def test_a_position_that_is_lost_is_an_error(client: carpool.Client, mirror: str, origin: ScriptedOrigin) -> None:
+    class Forward(io.BytesIO):
+        def seek(self, offset: int, whence: int = 0) -> int:
+            if whence == 0:
+                raise OSError("this goes forward alone")
+            return super().seek(offset, whence)
+
+    with pytest.raises(OSError, match="forward alone"):
+        client.post(mirror, data=Forward(TEXT))
+    assert origin.requests == []
+
+
+def test_a_pipe_is_sent_as_it_delivers(session: requests.Session, client: carpool.Client, mirror: str) -> None:
+    def command() -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE)
+
+    with command() as source:
+        # Nothing of a pipe is known: `read` of 64 KiB would wait for its end.
+        assert len(session.post(mirror, data=source.stdout, timeout=1).content) == 2_500
+    with command() as source:
+        assert len(client.post(mirror, data=cast("Any", source.stdout), timeout=1).content) == 2_500
+
+
+def test_other_tasks_run_while_a_pipe_is_read(daemon: Daemon, mirror: str) -> None:
+    async def run() -> bytes:
+        reading, writing = os.pipe()
+        with os.fdopen(reading, "rb") as source:
+            async with carpool.AsyncClient(daemon.socket) as client:
+                sending = asyncio.create_task(client.post(mirror, data=source))
+                # The end of the pipe comes from this event loop.
+                for _ in range(3):
+                    await asyncio.sleep(0.02)
+                    os.write(writing, b"x")
+                os.close(writing)
+                return (await sending).content
+
+    assert asyncio.run(asyncio.wait_for(run(), 20)) == b"xxx"
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_the_bytes_of_an_iterable_are_as_many_as_its_length(client: carpool.Client, mirror: str, count: int) -> None:
+    with pytest.raises(ValueError, match=r"data: it has (more bytes than 5|4 bytes, expected 5)"):
+        client.post(mirror, data=iter([b"x"] * count), headers={"Content-Length": "5"})
+    assert client.post(mirror, data=iter([b"x"] * 5), headers={"Content-Length": "5"}).content == b"xxxxx"
+
+
+def test_what_the_program_raises_while_it_is_read_comes_back(
+    session: requests.Session, client: carpool.Client, mirror: str
+) -> None:
+    def source() -> Iterator[bytes]:
+        yield b"first"
+        client.wait("r_none_1")
+
+    with pytest.raises(carpool.ObjectError, match="r_none_1"):
+        client.post(mirror, data=source())
+    with pytest.raises(carpool.ObjectError, match="r_none_1"):
+        session.post(mirror, data=source())
+    with httpx.Client(transport=CarpoolTransport()) as transport, pytest.raises(carpool.ObjectError, match="r_none_1"):
+        transport.post(mirror, content=source())
+
+
+@pytest.mark.parametrize(
+    ("length", "content", "message"),
+    [
+        ("5", b"xxxxxx", "more bytes than 5"),
+        ("5", b"xxxx", "4 bytes, fewer than 5"),
+        ("x", b"xxxx", "a number of bytes, not 'x'"),
+    ],
+)
+def test_httpx_raises_its_own_error_for_a_wrong_length(mirror: str, length: str, content: bytes, message: str) -> None:
+    with httpx.Client(transport=CarpoolTransport()) as client:
+        for body in (content, iter([content])):
+            with pytest.raises(httpx.LocalProtocolError, match=message):
+                client.post(mirror, content=body, headers={"Content-Length": length})
+        assert client.post(mirror, content=iter([content])).content == content
+
+
+def test_requests_raises_its_own_error_for_a_wrong_length(session: requests.Session, mirror: str) -> None:
+    for content in (b"xxxxxx", b"xxxx"):
+        with pytest.raises((requests.exceptions.InvalidHeader, exceptions.InvalidHeader), match="Content-Length"):
+            session.post(mirror, data=iter([content]), headers={"Content-Length": "5"})
+
+
+def test_a_response_may_be_closed_before_its_end_after_a_sent_body(
+    session: requests.Session, origin: ScriptedOrigin
+) -> None:
+    url = origin.on("/large", lambda exchange: exchange.reply(200, bytes(3_000_000)))
+    for _ in range(2):
+        with session.post(url, data=iter([b"a"] * 50), stream=True) as response:
+            assert len(next(response.iter_content(100))) == 100
