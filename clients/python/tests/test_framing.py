@@ -92,6 +92,7 @@ def test_utf_16_without_a_mark_begins_with_the_little_end() -> None:
         (b"id: 1\nid: a\0b\ndata: c\n\n", [("message", "c", "1", None)]),
         (b"retry: 5\n\ndata: a\n\ndata: b\n\n", [("message", "a", "", 5), ("message", "b", "", None)]),
         (b"retry: x\nretry: \xc2\xb2\ndata: a\n\n", [("message", "a", "", None)]),
+        (b"retry: " + b"9" * 5000 + b"\ndata: a\n\n", [("message", "a", "", None)]),
         (b": comment\nother: x\ndata: a\n\n", [("message", "a", "", None)]),
         (b"event: x\n\ndata: a\n\n", [("message", "a", "", None)]),
         (b"data: cut off\n", []),
@@ -108,3 +109,6 @@ def test_a_line_that_is_not_json_names_the_reason() -> None:
     with pytest.raises(DecodingError, match="not JSON") as caught:
         _framing.value(b"{")
     assert isinstance(caught.value.__cause__, json.JSONDecodeError)
+    for line in (b"\xff", b"[" * 100_000, b"9" * 5000):
+        with pytest.raises(DecodingError, match="not JSON"):
+            _framing.value(line)

@@ -133,7 +133,7 @@ def members_by_class() -> dict[str, list[str]]:
     return {
         name: [member for member in vars(kind) if not member.startswith("_")]
         for name, kind in kinds.items()
-        if inspect.isclass(kind) and kind.__module__.startswith("carpool.")
+        if inspect.isclass(kind) and kind.__module__.partition(".")[0] == "carpool"
     }
 
 

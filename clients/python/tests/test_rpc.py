@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from carpool import ConnectionLostError, Notification, ProtocolError
+from carpool import ConnectionLostError, Notification, ProtocolError, SerializationError
+from carpool._exceptions import rpc_error
 from carpool._rpc import MAX_ANSWER_BYTES, NEED_DATA, Event, Failure, Question, Result, RPCConnection
 
 LINES = (
@@ -51,6 +52,20 @@ def test_messages_come_out_whole_when_cut_at_any_byte() -> None:
         found = events(rpc)
         rpc.receive_data(LINES[cut:])
         assert found + events(rpc) == EVENTS
+
+
+@pytest.mark.parametrize("value", [b"[" * 100_000 + b"]" * 100_000, b"9" * 5000])
+def test_an_answer_with_a_value_that_python_refuses_is_a_failure_of_its_call(value: bytes) -> None:
+    rpc = RPCConnection()
+    rpc.receive_data(b'{"jsonrpc":"2.0","id":7,"result":{"value":' + value + b"}}\n" + LINES)
+    failure, *rest = events(rpc)
+    assert isinstance(failure, Failure)
+    assert failure.id == 7
+    assert isinstance(rpc_error(failure.error), SerializationError)
+    assert rest == EVENTS
+    rpc.receive_data(b'{"jsonrpc":"2.0","method":"event","params":{"value":' + value + b"}}\n")
+    with pytest.raises(ProtocolError, match="not JSON"):
+        rpc.next_event()
 
 
 def test_a_call_is_one_line_of_utf_8_with_a_new_id() -> None:

@@ -26,6 +26,8 @@ class Cookies(Mapping[str, str]):
     may be sent, by its domain, path and the other members.
     """
 
+    __module__ = "carpool"
+
     __slots__ = ("left_out", "list")
 
     def __init__(self, exported: dict[str, Any]) -> None:
@@ -33,6 +35,10 @@ class Cookies(Mapping[str, str]):
         """The cookies with all members, as `cookies` takes them."""
         self.left_out: int = exported.get("left_out", 0)
         """How many did not fit the daemon's answer."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The protocols 0 and 1 of pickle have none for slots.
+        return Cookies, ({"list": self.list, "left_out": self.left_out},)
 
     def __getitem__(self, name: str) -> str:
         for cookie in self.list:

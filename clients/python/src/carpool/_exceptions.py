@@ -39,24 +39,51 @@ if TYPE_CHECKING:
 
 
 class CarpoolError(Exception):
-    """The base class of the exceptions of this package. They can be pickled and copied."""
+    """The base class of the exceptions of this package.
+
+    `type(error)(*error.args)` is an equal exception. They can be copied and pickled, with their attributes, notes,
+    cause and context, but without tracebacks.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The default calls the class with `args`, which most of these classes do not take.
-        cause = self.__cause__ if isinstance(self.__cause__, CarpoolError) else None
-        return _restored, (type(self), self.args, self.__dict__, cause)
+        chain = (_portable(self.__cause__), _portable(self.__context__), self.__suppress_context__)
+        return _blank, (type(self),), (self.__dict__, self.args, *chain)
+
+    def __setstate__(self, state: Any) -> None:
+        """Set what `__reduce__` has saved."""
+        attributes, self.args, cause, self.__context__, is_suppressed = state
+        self.__dict__.update(attributes)
+        self.__cause__ = cause
+        self.__suppress_context__ = is_suppressed
+
+    def __copy__(self) -> CarpoolError:
+        copy = _blank(type(self))
+        chain = (self.__cause__, self.__context__, self.__suppress_context__)
+        copy.__setstate__((self.__dict__, self.args, *chain))
+        return copy
 
 
-def _restored(
-    kind: type[CarpoolError], args: tuple[Any, ...], attributes: dict[str, Any], cause: CarpoolError | None
-) -> CarpoolError:
-    """Return an exception with the attributes of a pickled or copied one."""
-    error = kind.__new__(kind, *args)
-    error.args = args
-    error.__dict__.update(attributes)
-    if cause is not None:
-        error.__cause__ = cause
-    return error
+def _blank(kind: type[CarpoolError]) -> CarpoolError:
+    """Return an exception without attributes."""
+    return kind.__new__(kind)
+
+
+def _portable(error: BaseException | None) -> BaseException | None:
+    """Return an exception that can be pickled: a cause of another package that cannot becomes its text."""
+    if error is None or isinstance(error, CarpoolError):
+        return error
+    import pickle  # noqa: PLC0415, only for an error that is copied
+
+    try:
+        copy = pickle.loads(pickle.dumps(error))  # noqa: S301, what this process has made
+    except Exception:  # noqa: BLE001, any code of the other package
+        copy = None
+    return error if type(copy) is type(error) else Exception(f"{type(error).__name__}: {error}")
+
+
+def _shown(error: CarpoolError) -> str:
+    """Return an exception without its record, which has the content and may have secrets."""
+    return f"{type(error).__name__}({str(error)!r})"
 
 
 class DaemonUnreachableError(CarpoolError):
@@ -85,7 +112,12 @@ class RPCError(CarpoolError):
         self.name: str = str(data.get("name", ""))
         self.retryable: bool = data.get("retryable") is True
         self.hint: str | None = _in_python(data.get("hint"))
-        super().__init__(f"{message} ({self.name or code})" + (f"; {self.hint}" if self.hint else ""))
+        super().__init__(code, message, data)
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.name or self.code})" + (f"; {self.hint}" if self.hint else "")
+
+    __repr__ = _shown
 
 
 class MethodNotFoundError(RPCError):
@@ -128,9 +160,16 @@ class RequestError(CarpoolError):
         self.message = message
         self.record = record
         self.data: dict[str, Any] = data or {}
-        text = f"{message} ({name})" if message else name
-        super().__init__(f"{text}; {self.hint}" if self.hint else text)
+        super().__init__()
+        # Not by the constructor: that of a TimeoutError would read an errno from them.
+        self.args = (name, message, record, data)
         self.__cause__ = self.underlying or self.retry_error
+
+    def __str__(self) -> str:
+        text = f"{self.message} ({self.name})" if self.message else self.name
+        return f"{text}; {self.hint}" if self.hint else text
+
+    __repr__ = _shown
 
     @property
     def request_id(self) -> str:
@@ -180,9 +219,21 @@ class RequestError(CarpoolError):
 class HTTPStatusError(RequestError):
     """The origin answered with status 400 or above."""
 
-    def __init__(self, response: Response) -> None:
+    def __init__(
+        self, response: Response | dict[str, Any], content: bytes | None = None, encoding: str | None = None
+    ) -> None:
+        """Make the exception of a response.
+
+        `args` has its record, content and encoding instead: other packages write them as JSON.
+        """
+        if isinstance(response, dict):
+            from ._response import Response  # noqa: PLC0415, which imports this module
+
+            response = Response(response, content)
+            response.encoding = encoding
         self.response = response
         super().__init__("http_status", f"{response.url} answered {response.status_code}", response.record)
+        self.args = (response.record, response.spooled, response.encoding)
 
 
 class RequestCancelledError(RequestError):
@@ -236,6 +287,12 @@ class Refuse(Exception):  # noqa: N818, an answer, not an error
     """
 
 
+# The place where programs find them, which tracebacks show and pickles contain.
+for _kind in list(vars().values()):
+    if isinstance(_kind, type) and issubclass(_kind, Exception):
+        _kind.__module__ = "carpool"
+del _kind
+
 # The mapping from error codes to classes: single codes first, then ranges of a hundred.
 _BY_CODE: Final[dict[int, type[RPCError]]] = {
     -32601: MethodNotFoundError,
@@ -283,8 +340,10 @@ def _in_python(hint: str | None) -> str | None:
     return in_python(hint)
 
 
-def rpc_error(error: dict[str, Any]) -> RPCError:
-    """Return the exception of a JSON-RPC error object."""
+def rpc_error(error: dict[str, Any]) -> RPCError | RequestError:
+    """Return the exception of a JSON-RPC error object, or of an answer that cannot be read, which has a name."""
+    if "name" in error:
+        return make_request_error(error, {})
     code = error.get("code")
     code = code if isinstance(code, int) else 0
     data = error.get("data")

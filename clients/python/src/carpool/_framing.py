@@ -18,6 +18,8 @@ _MARKS: Final = {
 }
 _MARK_BYTES: Final = 4
 _BOM: Final = "\ufeff"
+# More digits than any sensible delay has; Python converts no number of any length.
+_RETRY_DIGITS: Final = 18
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -175,7 +177,7 @@ def value(line: bytes) -> Any:
     """Return the value of a line of JSON; raises DecodingError."""
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DecodingError(
             "response_serialization_failed.decoding_failed", f"a line of the stream is not JSON: {error}", {}
         ) from error
@@ -220,7 +222,7 @@ class Events:
                 self._type = text
             case "id" if "\0" not in text:
                 self._id = text
-            case "retry" if text.isascii() and text.isdigit():
+            case "retry" if text.isascii() and text.isdigit() and len(text) <= _RETRY_DIGITS:
                 self._retry = int(text)
         return None
 

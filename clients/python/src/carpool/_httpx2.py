@@ -92,7 +92,7 @@ class Settings:
         try:
             headers = adapters.header_fields(request.headers.raw, whole)
         except adapters.HeaderError as error:
-            raise httpx2.LocalProtocolError(str(error), request=request) from error
+            raise httpx2.LocalProtocolError(str(error), request=request) from error.__cause__
         params = self._common | {"method": request.method, "url": whole, "headers": headers}
         if url.scheme == "https":
             params |= self._tls

@@ -144,6 +144,9 @@ class DigestAuth(NamedTuple):
         return f"DigestAuth({self.username!r}, ...)"
 
 
+DigestAuth.__module__ = "carpool"
+
+
 class PythonOptions(TypedDict, total=False):
     """Arguments of a request that have a form of their own in Python: `_operations` writes them for the wire."""
 

@@ -53,10 +53,16 @@ class Headers(Mapping[str, str]):
     `headers[name]` joins repeated fields with ", " as RFC 9110 section 5.3 allows; `get_list` keeps them apart.
     """
 
+    __module__ = "carpool"
+
     __slots__ = ("_pairs",)
 
     def __init__(self, pairs: list[list[Any]]) -> None:
         self._pairs = pairs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The protocols 0 and 1 of pickle have none for slots.
+        return Headers, (self._pairs,)
 
     def __getitem__(self, name: str) -> str:
         if values := self.get_list(name):

@@ -23,6 +23,8 @@ class NetrcAuth:
     none, and `netrc.NetrcParseError`. Without this the client reads no such file.
     """
 
+    __module__ = "carpool"
+
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         # Few programs need them, and they import others.
         import netrc  # noqa: PLC0415

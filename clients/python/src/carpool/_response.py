@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from . import _cookies, _framing, _names
 from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
-from ._models import CacheOutcome, Headers, body_content, is_of_caller
+from ._models import CacheOutcome, Headers, body_content, is_of_caller, read_file
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -31,7 +32,10 @@ class Response:
     the error that the request ended with. Only `encoding` can be set.
     """
 
-    record: dict[str, Any]
+    __module__ = "carpool"
+
+    # `typing.get_type_hints` looks names up in the package, which has `typing`.
+    record: dict[str, typing.Any]
     """The daemon's record."""
     spooled: bytes | None = field(default=None, compare=False)
     """The body, when it was too large for the record."""
@@ -111,10 +115,11 @@ class Response:
         return None if record is None else CacheOutcome(record)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # The daemon's own file may be gone when the copy is used.
-        body = self.record.get("body") or {}
-        is_file = self.spooled is None and "file" in body and not is_of_caller(body["file"], self.record)
-        return self.record, self.content if is_file else self.spooled, self._encoding
+        # The daemon's own file may be gone when the copy is used; if it is gone now, the copy has no content either.
+        body, content = self.record.get("body") or {}, self.spooled
+        if content is None and "file" in body and not is_of_caller(body["file"], self.record):
+            content = read_file(body["file"])
+        return self.record, content, self._encoding
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.record, self.spooled, self._encoding = state
@@ -164,9 +169,13 @@ class Response:
         return self.content.decode(self.encoding, "replace")
 
     def json(self, **options: Any) -> Any:
-        """Return the body parsed as JSON; raises ValueError if it is not JSON. Options are those of `json.loads`."""
+        """Return the body parsed as JSON. Options are those of `json.loads`.
+
+        Raises `json.JSONDecodeError` if it is not JSON, or has a value that Python refuses, such as arrays that are
+        nested too deeply.
+        """
         body = self.record.get("body") or {}
-        return body["json"] if "json" in body and not options else json.loads(self.content, **options)
+        return body["json"] if "json" in body and not options else _parsed(self.content, options)
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Iterate over the body in pieces of `chunk_size` bytes; without it in one piece."""
@@ -315,6 +324,20 @@ def _text_encoding(name: str) -> str | None:
     except (LookupError, ValueError, AssertionError, TypeError):
         return None
     return codec.name if isinstance(text, str) else None
+
+
+def _parsed(content: bytes, options: dict[str, Any]) -> Any:
+    """Return the value of a JSON text; raises JSONDecodeError for any bytes that have none."""
+    encoding = json.detect_encoding(content)
+    try:
+        return json.loads(content.decode(encoding, "surrogatepass"), **options)
+    except (ValueError, RecursionError) as error:
+        is_of_content = isinstance(error, (UnicodeDecodeError, RecursionError)) or not options
+        if isinstance(error, json.JSONDecodeError) or not is_of_content:
+            raise
+        good = content[: error.start] if isinstance(error, UnicodeDecodeError) else b""
+        position = len(good.decode(encoding, "replace"))
+        raise json.JSONDecodeError(str(error), content.decode(encoding, "replace"), position) from error
 
 
 def reason_phrase(status: int) -> str:

@@ -15,6 +15,10 @@ MAX_LINE_BYTES: Final = 16 << 20
 # because the daemon could not find out which of its callbacks it answers.
 MAX_ANSWER_BYTES: Final = 1 << 20
 
+# The name of the failure of a call whose answer Python refuses: it is nested too deeply, or has an endless number.
+UNREADABLE: Final = "response_serialization_failed.decoding_failed"
+_ANSWER: Final = b'{"jsonrpc":"2.0","id":'
+
 # One encoder for all calls: json.dumps with separators builds a new one each time.
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 _decode = json.JSONDecoder().decode
@@ -133,6 +137,10 @@ def _event(line: bytearray) -> Event:
     try:
         message = _decode(line.decode())
     except (ValueError, RecursionError) as error:
+        if not isinstance(error, json.JSONDecodeError) and (call := _answered(line)) is not None:
+            return Failure(
+                call, {"name": UNREADABLE, "message": f"the answer has a value that Python refuses: {error}"}
+            )
         raise ProtocolError(f"the daemon sent a line that is not JSON: {bytes(line[:80])!r}") from error
     match message:
         case {"result": value, "id": int(call)}:
@@ -144,3 +152,10 @@ def _event(line: bytearray) -> Event:
         case {"method": str(method), "params": dict(params), "id": int() | str() as question}:
             return Question(question, method, params)
     raise ProtocolError(f"the daemon sent a message that is neither an answer nor a call: {bytes(line[:80])!r}")
+
+
+def _answered(line: bytearray) -> int | None:
+    """Return the id of the call that a line answers, from its beginning; None if it is no answer."""
+    number, _, rest = line.removeprefix(_ANSWER).partition(b",")
+    is_answer = line.startswith(_ANSWER) and rest.startswith((b'"result":', b'"error":'))
+    return int(number) if is_answer and number.isdigit() else None

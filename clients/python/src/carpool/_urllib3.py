@@ -28,6 +28,8 @@ _SKIPPED: Final = "@@@SKIP_HEADER@@@"
 class RefusedError(Exception):
     """The daemon does not accept a parameter."""
 
+    __module__ = "carpool.requests"
+
 
 class BodyError(Exception):
     """An exception of the program, from the body that it sends: it is not one of the exchange."""
@@ -39,6 +41,8 @@ class BodyError(Exception):
 
 class URLRefusedError(RefusedError):
     """The daemon does not accept the URL."""
+
+    __module__ = "carpool.requests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,7 @@ def _request(call: Call, url: str) -> tuple[dict[str, Any], Iterator[bytes]]:
             "headers": adapters.header_fields(added + kept, url),
         }
     except adapters.HeaderError as error:
-        raise exceptions.InvalidHeader(str(error)) from error
+        raise exceptions.InvalidHeader(str(error)) from error.__cause__
     length = next((value for name, value in fields if name.lower() == b"content-length"), None)
     content = b"" if body is None else _content(body)
     if body is not None or length is not None:

@@ -17,6 +17,8 @@ class AsyncCache:
     methods are about all stores of the user, except `get`, which is about the session `default`.
     """
 
+    __module__ = "carpool"
+
     def __init__(self, channel: AsyncChannel) -> None:
         self._channel = channel
 

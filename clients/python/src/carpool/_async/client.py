@@ -63,6 +63,8 @@ class AsyncClient(AsyncObserver, AsyncVerbs):
     rest applies unless the request has the argument, also as None. A connection is made at the first call of a loop.
     """
 
+    __module__ = "carpool"
+
     def __init__(
         self,
         socket: str | os.PathLike[str] | None = None,

@@ -27,6 +27,8 @@ class AsyncEventStream:
     not grow.
     """
 
+    __module__ = "carpool"
+
     cursor: str | None
     """The cursor of the last event; `since` resumes after it."""
 

@@ -27,6 +27,8 @@ class AsyncStream:
     The request ends with `aclose`, or with a `with` block; an iterator that waits meanwhile raises CarpoolError.
     """
 
+    __module__ = "carpool"
+
     def __init__(self, channel: AsyncChannel, record: dict[str, Any], pipe: Pipe) -> None:
         self.head: Response = Response(record)
         self._channel = channel

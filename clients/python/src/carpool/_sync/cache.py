@@ -18,6 +18,8 @@ class Cache:
     methods are about all stores of the user, except `get`, which is about the session `default`.
     """
 
+    __module__ = "carpool"
+
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 

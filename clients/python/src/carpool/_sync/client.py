@@ -64,6 +64,8 @@ class Client(Observer, Verbs):
     rest applies unless the request has the argument, also as None. A connection is made at the first call of a thread.
     """
 
+    __module__ = "carpool"
+
     def __init__(
         self,
         socket: str | os.PathLike[str] | None = None,

@@ -28,6 +28,8 @@ class EventStream:
     not grow.
     """
 
+    __module__ = "carpool"
+
     cursor: str | None
     """The cursor of the last event; `since` resumes after it."""
 

@@ -28,6 +28,8 @@ class Stream:
     The request ends with `close`, or with a `with` block; an iterator that waits meanwhile raises CarpoolError.
     """
 
+    __module__ = "carpool"
+
     def __init__(self, channel: Channel, record: dict[str, Any], pipe: Pipe) -> None:
         self.head: Response = Response(record)
         self._channel = channel

@@ -1,0 +1,60 @@
+"""Bodies of any bytes: what is raised for them is what the page promises, and the client goes on."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import multiprocessing
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from origins.scripted import ScriptedOrigin
+
+BODIES = {
+    "no text": b"\xff",
+    "cut": b'{"a": [1,',
+    "nested deeper than Python reads": b"[" * 1_500 + b"]" * 1_500,
+    "nested deeper than the daemon reads": b"[" * 30_000 + b"]" * 30_000,
+    "a number of too many digits": b"9" * 5_000,
+    "UTF-16, cut": b"\xff\xfe[\x00\x00",
+    "empty": b"",
+}
+
+
+def raised(call: Any) -> BaseException:
+    with pytest.raises(Exception) as caught:
+        call()
+    return caught.value
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_body_that_is_not_json_raises_what_the_page_says(
+    client: carpool.Client, origin: ScriptedOrigin, body: bytes
+) -> None:
+    url = origin.on("/body", lambda exchange: exchange.reply(body=body))
+    response = client.get(url)
+    assert isinstance(raised(response.json), json.JSONDecodeError)
+    if body:
+        assert isinstance(raised(lambda: client.get(url, serialize="json")), carpool.SerializationError)
+        with client.get(url, stream=True) as stream:
+            assert isinstance(raised(lambda: list(stream.iter_json())), carpool.DecodingError)
+    assert client.get(url).content == body
+
+
+def failed(socket: str, url: str) -> None:
+    with carpool.Client(socket) as client:
+        client.get(url).raise_for_status()
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_an_error_with_any_body_crosses_a_process_pool(daemon: Daemon, origin: ScriptedOrigin, size: int) -> None:
+    body, field = bytes(range(253, 256)) * (size // 3), "\xff\xfe"
+    url = origin.on("/body", lambda exchange: exchange.reply(404, body, [("X-Bytes", field)]))
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        error: Any = pool.submit(failed, str(daemon.socket), url).exception(60)
+    assert type(error) is carpool.HTTPStatusError
+    for each in (error, type(error)(*error.args)):
+        assert (each.response.content, each.response.headers["x-bytes"]) == (body, field)
+        assert str(each) == f"{url} answered 404 (http_status)"
