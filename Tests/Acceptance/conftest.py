@@ -47,10 +47,12 @@ HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_sessionstart() -> None:
-    # A proxy of the machine does not reach the tests' origins.
+    # A proxy of the machine does not reach the tests' origins, whose authorities its variables do not name.
     for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]:
         os.environ.pop(name, None)
         os.environ.pop(name.upper(), None)
+    for name in ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"]:
+        os.environ.pop(name, None)
     remove_remains()
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)

@@ -32,7 +32,7 @@ WRONG_NAMES: list[tuple[str, str, Any]] = [
     ("uds", """use addresses={"unix_socket": PATH} of a request""", "/a"),
     ("app", "use addresses= of a request for another server", None),
     ("hooks", "no argument 'hooks': use client.register()", {}),
-    ("trust_env", "no argument 'trust_env': the proxies of the environment apply", False),
+    ("trust_env", "no argument 'trust_env': the proxies and authorities of the environment apply", False),
     ("extensions", "no argument 'extensions': timeout= and the other", {}),
     ("nonsense_of_mine", "no argument 'nonsense_of_mine'", 1),
 ]

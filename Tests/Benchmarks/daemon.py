@@ -17,7 +17,11 @@ from programs import CARPOOLD
 
 def environment(directory: Path) -> dict[str, str]:
     """Return an environment in which the daemon and its clients meet in `directory` and nowhere else."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CARPOOL"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("XDG_", "CARPOOL", "SSL_CERT_")) and not name.endswith("_CA_BUNDLE")
+    }
     home = {f"XDG_{kind}_HOME": str(directory / kind.lower()) for kind in ("CONFIG", "STATE", "CACHE")}
     runtime = directory / "runtime"
     runtime.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,11 @@ def interpreter() -> str:
 
 def environment(bench: Bench) -> dict[str, str]:
     """The environment of the programs, without proxies and authorities. Bytecode is kept, as for installed packages."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().endswith(("_PROXY", "_CA_BUNDLE"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.upper().endswith(("_PROXY", "_CA_BUNDLE")) and not name.startswith("SSL_CERT_")
+    }
     bytecode = {"PYTHONPYCACHEPREFIX": str(bench.scratch / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
     return kept | bytecode | {"PYTHONPATH": str(ROOT / "clients/python/src")}
 

@@ -66,7 +66,8 @@ enum DoctorCommand: Command {
         let place = arguments.credential.logins == nil ? "command line" : ".netrc"
         try Terminal.print(
             ConnectionPlanReport(
-                plan, credentialPlace: place, printsWhileItArrives: query.printsWhileItArrives
+                plan, credentialPlace: place, trustVariable: arguments.trust.orAuthorities(of: .process).variable,
+                printsWhileItArrives: query.printsWhileItArrives
             ).text)
         return .success
     }

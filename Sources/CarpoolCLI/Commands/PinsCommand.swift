@@ -38,13 +38,11 @@ enum PinsCommand: Command {
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
+        var request = arguments
+        request.trust.asksForKeys = true
         let record = try Failure.naming { () throws(Failure) in
-            try DaemonAccess(socket: arguments.socket).call("request.perform") { writer in
-                RequestWriter(arguments, [], nil).write(to: &writer) { writer in
-                    // An evaluator without a pin refuses every server, and names what was presented.
-                    writer.key("trust")
-                    writer.raw(Array(#"{"evaluators":{"*":{"public_keys":{}}}}"#.utf8))
-                }
+            try DaemonAccess(socket: request.socket).call("request.perform") { writer in
+                RequestWriter(request, [], nil).write(to: &writer)
             }
         }
         guard let keys = record["outcome"]?["error"]?["details"]?["presented_keys"], keys.count > 0 else {

@@ -10,14 +10,21 @@ struct ConnectionPlanReport {
     /// Where a credential of the request comes from.
     private let credentialPlace: String
 
+    /// The variable of the environment that names authorities.
+    private let trustVariable: String?
+
     /// Whether the body is printed while it arrives.
     private let printsWhileItArrives: Bool
 
     /// Reads the answer of `request.explain`.
-    init(_ plan: JSON, credentialPlace: String = "command line", printsWhileItArrives: Bool = false) {
+    init(
+        _ plan: JSON, credentialPlace: String = "command line", trustVariable: String? = nil,
+        printsWhileItArrives: Bool = false
+    ) {
         self.printsWhileItArrives = printsWhileItArrives
         self.plan = plan
         self.credentialPlace = credentialPlace
+        self.trustVariable = trustVariable
         add("url", plan["url"]?.string ?? "")
         let session = plan["session"]?.string ?? ""
         add("session", plan["declared_in"]?.string.map { "\(session), declared in \($0)" } ?? session)
@@ -41,7 +48,7 @@ struct ConnectionPlanReport {
         switch plan[member]?["source"]?.string {
         case "request": member == "credential" ? credentialPlace : "command line"
         case "session": "session"
-        case "environment": "environment"
+        case "environment": member == "trust" ? "environment: \(trustVariable ?? "")" : "environment"
         default: "default"
         }
     }

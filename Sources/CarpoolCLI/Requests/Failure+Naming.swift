@@ -14,6 +14,15 @@ extension Failure {
         return self
     }
 
+    /// The failure without the option of authorities that the environment names; the hint has the variable.
+    private func namingVariable(of request: RequestArguments) -> Failure {
+        guard request.trust.authorities == nil, request.trust.directory == nil, let message else { return self }
+        for option in ["--cacert: ", "--capath: "] where message.hasPrefix(option) {
+            return Failure(code, "certificate authorities: \(message.dropFirst(option.utf8.count))", hint: hint)
+        }
+        return self
+    }
+
     /// Runs a call; its failure names the option and not the parameter.
     static func naming<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         do throws(Failure) { return try body() } catch { throw error.namingOption }
@@ -23,6 +32,8 @@ extension Failure {
     static func naming<Value>(
         of request: RequestArguments, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        do throws(Failure) { return try body() } catch { throw error.namingOption.namingFile(of: request) }
+        do throws(Failure) { return try body() } catch {
+            throw error.namingOption.namingFile(of: request).namingVariable(of: request)
+        }
     }
 }

@@ -12,7 +12,7 @@ struct RequestWriter {
 
     /// - Parameters:
     ///   - fields: the header fields of the command line and of the files that it names.
-    ///   - environment: has the variables of proxies.
+    ///   - environment: has the variables of proxies and of authorities.
     init(
         _ request: RequestArguments, _ fields: [RequestArguments.Field], _ body: BodyArgument?,
         _ environment: Environment = .process
@@ -34,7 +34,7 @@ struct RequestWriter {
             body.write(to: &writer)
         }
         writer.member("session", request.session)
-        request.trust.write(to: &writer)
+        request.trust.orAuthorities(of: environment).write(to: &writer)
         request.connection.write(to: &writer)
         request.credential.write(to: &writer)
         request.cookies.write(to: &writer)

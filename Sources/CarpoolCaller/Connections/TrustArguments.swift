@@ -10,12 +10,16 @@ package struct TrustArguments: Equatable {
     package var authoritiesText: String?
     /// A directory of authorities.
     package var directory: String?
+    /// The variable that names the authorities, if no option does.
+    package internal(set) var variable: String?
     /// Certificates are not verified.
     package var isInsecure = false
     /// Pins of public keys, or the paths of files of certificates that have them.
     package var pins: [String] = []
     package var revocationLists: String?
     package var requiresStaple = false
+    /// Every server is refused, with the keys that it presents.
+    package var asksForKeys = false
     /// The content of files that the daemon cannot open (``CallerFile``).
     private var revocationText: String?
     private var pinnedText: String?
@@ -90,9 +94,11 @@ package struct TrustArguments: Equatable {
         if pinnedText != nil { pins.removeAll { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) } }
     }
 
+    private var requiresKeys: Bool { !pins.isEmpty || pinnedText != nil || asksForKeys }
+
     /// Writes the parameter `trust`.
     package func write(to writer: inout JSONWriter) {
-        let evaluates = !pins.isEmpty || pinnedText != nil || revocationLists != nil || requiresStaple
+        let evaluates = requiresKeys || revocationLists != nil || requiresStaple
         guard isInsecure || evaluates || authorities != nil || directory != nil else { return }
         writer.key("trust")
         writer.beginObject()
@@ -100,6 +106,8 @@ package struct TrustArguments: Equatable {
         writer.member("ca_file", authoritiesText == nil ? authorities.map { SocketLocation.absolute($0) } : nil)
         writer.member("ca_pem", authoritiesText)
         writer.member("ca_path", directory.map { SocketLocation.absolute($0) })
+        // Options of the command line take precedence over the session.
+        if !evaluates { writer.member("environment", variable) }
         if evaluates { writeEvaluators(to: &writer) }
         writer.endObject()
     }
@@ -123,7 +131,7 @@ package struct TrustArguments: Equatable {
         if requiresStaple {
             writeEvaluator("revocation", to: &writer) { $0.member("staple", static: "require") }
         }
-        if !pins.isEmpty || pinnedText != nil {
+        if requiresKeys {
             let keys = pins.filter { $0.hasPrefix("sha256//") }
             let files = pins.filter { !$0.hasPrefix("sha256//") }
             writeEvaluator("public_keys", to: &writer) { writer in

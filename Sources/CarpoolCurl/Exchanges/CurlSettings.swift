@@ -47,7 +47,9 @@ struct CurlSettings {
         // curl's own variable replaces both of OpenSSL.
         if trust.authorities == nil, trust.directory == nil {
             trust.authorities = environment["CURL_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
-            if trust.authorities == nil { trust.directory = environment["SSL_CERT_DIR"] }
+            if trust.authorities == nil {
+                trust.directory = environment["SSL_CERT_DIR"].map { TrustArguments.directory(ofList: $0) }
+            }
         }
         // The daemon takes one of both.
         if trust.authorities != nil { trust.directory = nil }

@@ -1,5 +1,7 @@
 /// The configuration of a ``CurlTransport``.
 public struct TransportConfiguration: Sendable {
+    /// The system's certificate authorities, as Debian and most other distributions have them.
+    public static let systemAuthoritiesPath = "/etc/ssl/certs/ca-certificates.crt"
     /// Maximum number of connections to one HTTP/1.1 origin, of all clients.
     public var connectionsPerHost = 128
     /// The same for one client; six, as in URLSession and browsers. ``TransportRequest/connectionsPerHost`` changes it,
@@ -34,7 +36,7 @@ public struct TransportConfiguration: Sendable {
     /// The timeout of the protocol probe, during which the first transfer to an origin goes alone, in milliseconds.
     public var probeMilliseconds = 1_000
     /// The certificate authorities of ``ConnectionPartition/Trust/system``: a PEM file.
-    public var authoritiesPath = "/etc/ssl/certs/ca-certificates.crt"
+    public var authoritiesPath = systemAuthoritiesPath
 
     /// The defaults.
     public init() {}

@@ -32,6 +32,9 @@ extension RequestMethods {
     private static let source = JSONSchema.Member.required(
         "source", .choice("request", "session", "default"), "Where it was set; `default`: nowhere.")
 
+    private static let sourceWithEnvironment = JSONSchema.Member.required(
+        "source", .choice("request", "session", "environment", "default"), "Where it was set; `default`: nowhere.")
+
     private static let plan = JSONSchema.named(
         "ConnectionPlan",
         .answer([
@@ -55,7 +58,7 @@ extension RequestMethods {
         ]))
 
     private static let trust = JSONSchema.answer([
-        source,
+        sourceWithEnvironment,
         .required(
             "authorities", .array(of: .string),
             """
@@ -128,8 +131,7 @@ extension RequestMethods {
     ])
 
     private static let proxy = JSONSchema.answer([
-        .required(
-            "source", .choice("request", "session", "environment", "default"), "Where it was set; `default`: nowhere."),
+        sourceWithEnvironment,
         .optional("server", .string, "The URL of the proxy without user and password. Absent: none."),
         .optional("user", .string, "The user for the proxy."),
         .optional("schemes", .array(of: .string), "The schemes with which an HTTP proxy may get the user."),

@@ -24,6 +24,12 @@ extension JSONSchema {
                     "With `evaluators`: whether other hosts are refused. Otherwise the standard check decides.",
                     default: "true"),
                 .optional(
+                    "environment", .string(maxBytes: 64),
+                    """
+                    The variable of the program's environment that names these authorities. The trust of the session, if \
+                    it has any, takes precedence then.
+                    """),
+                .optional(
                     "verify", .constant(false), "false: any certificate of any host. Only for tests, and only alone."),
             ])))
 

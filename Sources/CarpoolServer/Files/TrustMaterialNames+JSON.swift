@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 
 // Where the parameter `trust`, which has passed its schema, has certificates and revocation lists.
@@ -5,7 +6,7 @@ extension TrustMaterialNames {
     /// All of them. Those of evaluators have the evaluator's place.
     static func all(in trust: JSON, at place: String) -> [TrustMaterialNames] {
         // Without verification no file matters, and none is opened.
-        guard trust["verify"]?.bool != false else { return [] }
+        guard trust["verify"]?.bool != false, !areOfSystem(trust) else { return [] }
         var names: [TrustMaterialNames] = []
         let authorities = sources(trust, place, files: ["ca_file"], directory: "ca_path", text: "ca_pem")
         if !authorities.isEmpty {
@@ -15,6 +16,13 @@ extension TrustMaterialNames {
             add(evaluator, at: "\(place).evaluators.\(pattern)", to: &names)
         }
         return names
+    }
+
+    /// Whether the program's environment names the system's authorities. Its requests share the connections of those
+    /// whose environment names none.
+    static func areOfSystem(_ trust: JSON) -> Bool {
+        trust["environment"] != nil && trust["ca_file"]?.string == TransportConfiguration.systemAuthoritiesPath
+            && trust["evaluators"] == nil && trust["ca_path"] == nil && trust["ca_pem"] == nil
     }
 
     private static func add(_ evaluator: JSON, at place: String, to names: inout [TrustMaterialNames]) {

@@ -119,11 +119,7 @@ struct RequestParametersDecoder {
     private func readConnection(
         _ source: some ParameterSource, path: String, isOfSession: Bool, into options: inout TransferOptions
     ) throws(RPCError) {
-        if let trust = source[.trust] {
-            let (trust, manager) = try self.trust(trust, path: "\(path).trust")
-            options.trust.set(trust)
-            options.serverTrustManager.set(.some(manager))
-        }
+        if let trust = source[.trust] { try readTrust(trust, path: "\(path).trust", url: source[.url], into: &options) }
         if let tls = source[.tls] { options.tls.set(try ConnectionReader.tls(tls, path: "\(path).tls")) }
         if let certificate = source[.clientCertificate] {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
@@ -138,6 +134,24 @@ struct RequestParametersDecoder {
             let socket = try unixSocket(addresses, path: "\(path).addresses", mayBePassed: !isOfSession)
             options.addresses.set(
                 .some(try ConnectionReader.addresses(addresses, path: "\(path).addresses", socket: socket)))
+        }
+    }
+
+    /// Authorities of the program's environment that are those of the system, or that cannot be read for a URL without
+    /// TLS, which needs them only after a redirect, are left out.
+    private func readTrust(
+        _ json: JSON, path: String, url: String?, into options: inout TransferOptions
+    ) throws(RPCError) {
+        options.isTrustOfEnvironment = json["environment"] != nil
+        guard !TrustMaterialNames.areOfSystem(json) else { return }
+        do throws(RPCError) {
+            let (trust, manager) = try self.trust(json, path: path)
+            options.trust.set(trust)
+            options.serverTrustManager.set(.some(manager))
+        } catch {
+            guard options.isTrustOfEnvironment, let url, !url.prefix(6).lowercased().hasPrefix("https:") else {
+                throw error
+            }
         }
     }
 

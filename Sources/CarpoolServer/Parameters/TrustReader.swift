@@ -33,7 +33,9 @@ struct TrustReader {
         return (trust, manager)
     }
 
-    private static let others: [StaticString] = ["ca_file", "ca_path", "ca_pem", "ca_in_addition", "evaluators"]
+    private static let others: [StaticString] = [
+        "ca_file", "ca_path", "ca_pem", "ca_in_addition", "environment", "evaluators",
+    ]
 
     private func checkAlone(_ json: JSON, path: String) throws(RPCError) {
         guard let other = TrustReader.others.first(where: { json[$0] != nil }) else { return }
@@ -56,16 +58,43 @@ struct TrustReader {
                 expected: "one of them")
         }
         let isAddition = json["ca_in_addition"]?.bool ?? false
+        let variable = try variable(json, path: "\(path).environment")
         guard !given.isEmpty else {
-            guard !isAddition else {
+            guard !isAddition, variable == nil else {
+                let member = isAddition ? "ca_in_addition" : "environment"
                 throw .invalidParams(
-                    path: "\(path).ca_in_addition", message: "there are no authorities to add",
+                    path: "\(path).\(member)", message: "there are no authorities beside it",
                     expected: "ca_file, ca_path or ca_pem")
             }
             return .system
         }
-        guard case .authorities(let authorities) = try material(path) else { throw .notOpened(path) }
+        let read: TrustMaterial
+        do throws(RPCError) { read = try material(path) } catch {
+            guard let variable else { throw error }
+            var error = error
+            error.hint =
+                "The variable \(variable) of the program's environment names the authorities: correct it or unset it."
+            throw error
+        }
+        guard case .authorities(let authorities) = read else { throw .notOpened(path) }
         return isAddition ? .systemAnd(authorities) : .only(authorities)
+    }
+
+    /// The variable of the environment that names the authorities.
+    private func variable(_ json: JSON, path: String) throws(RPCError) -> String? {
+        guard let name = json["environment"]?.string else { return nil }
+        let isName = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        guard isName, !name.isEmpty else {
+            throw .invalidParams(
+                path: path, message: "not the name of a variable", expected: "letters, digits and underscores")
+        }
+        return name
     }
 
     private func material(_ place: String) throws(RPCError) -> TrustMaterial {

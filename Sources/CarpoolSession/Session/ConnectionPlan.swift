@@ -70,9 +70,11 @@ extension Session {
             proxySource = common.proxy.isGiven ? .session : .environment
             if own.precedence == .exceptions, isException { proxySource = .request }
         }
+        var trustSource = source(\.trust)
+        if parameters.options.isTrustOfEnvironment { trustSource = common.trust.isGiven ? .session : .environment }
         let own = parameters.credential(for: url.origin)
         return ConnectionPlan(
-            request: request, trust: source(\.trust),
+            request: request, trust: trustSource,
             pattern: options.serverTrustManager.value?.pattern(for: url.origin), tls: source(\.tls),
             certificate: source(\.certificate), addresses: source(\.addresses),
             proxy: proxySource, isProxyException: isException,

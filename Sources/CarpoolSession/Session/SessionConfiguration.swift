@@ -53,6 +53,8 @@ public struct SessionConfiguration {
 public struct TransferOptions {
     /// How servers' certificates are judged.
     public var trust = Setting(ServerTrust.system)
+    /// Whether the authorities are those of the program's environment: the trust of the session takes precedence.
+    public var isTrustOfEnvironment = false
     /// The evaluators of servers by host, in place of the standard check (SE-13); `nil` for the standard check of every
     /// host.
     public var serverTrustManager = Setting<ServerTrustManager?>(nil)
@@ -100,8 +102,13 @@ public struct TransferOptions {
 
     /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
     mutating func merge(over base: borrowing TransferOptions) {
-        trust.inherit(base.trust)
-        serverTrustManager.inherit(base.serverTrustManager)
+        if isTrustOfEnvironment, base.trust.isGiven {
+            trust = Setting(base.trust.value)
+            serverTrustManager = Setting(base.serverTrustManager.value)
+        } else {
+            trust.inherit(base.trust)
+            serverTrustManager.inherit(base.serverTrustManager)
+        }
         tls.inherit(base.tls)
         addresses.inherit(base.addresses)
         certificate.inherit(base.certificate)

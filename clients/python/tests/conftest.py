@@ -15,6 +15,13 @@ from carpool import testing
 pytest_plugins = ["deadlines"]
 
 
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxies and authorities of the machine are not those of the tests."""
+    for name in carpool._environment._BYTES:
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(params=LOOPS)
 def run_loop(request: pytest.FixtureRequest) -> RunLoop:
     return running_on(request.param)

@@ -33,8 +33,8 @@ _NO_MEANING: Final = {
     "pool_maxsize": _ONE_POOL,
     "text": "use data= for text, with its type in headers=",
     "transport": "requests are sent by the daemon; use retry= or proxies=, or addresses= of a request for another way",
-    "trust_env": "the proxies of the environment apply unless proxies= or proxy= is passed, and .netrc is read only "
-    "with auth=carpool.NetrcAuth()",
+    "trust_env": "the proxies and authorities of the environment apply unless proxies= or proxy=, and verify= or "
+    "trust= are passed, and .netrc is read only with auth=carpool.NetrcAuth()",
     "uds": 'use addresses={"unix_socket": PATH} of a request',
 }
 _HTTPX_TIMEOUT: Final = "; of a Timeout of httpx pass (timeout.connect, timeout.read)"

@@ -13,6 +13,7 @@ from typing import Any, Final
 import httpx2
 
 from . import _adapters as adapters
+from ._environment import directory
 from ._exceptions import (
     AccessError,
     CarpoolError,
@@ -23,7 +24,7 @@ from ._exceptions import (
     RPCError,
 )
 from ._http1 import raw_headers
-from ._operations import trust_of_path
+from ._paths import trust_of_path
 from ._response import reason_phrase
 
 _VERSIONS: Final = {"http/1.0": b"HTTP/1.0", "http/1.1": b"HTTP/1.1", "h2": b"HTTP/2"}
@@ -67,7 +68,7 @@ class Settings:
             self._common["addresses"] = given
 
     def _trust(self, verify: Any, trust_env: bool) -> None:
-        place = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") if trust_env else None
+        place = os.environ.get("SSL_CERT_FILE") or directory(os.environ.get("SSL_CERT_DIR", "")) if trust_env else None
         if isinstance(verify, ssl.SSLContext):
             self.configuration["trust"] = adapters.trust_of_context(verify)
         elif isinstance(verify, str):

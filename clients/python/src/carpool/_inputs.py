@@ -174,7 +174,8 @@ class PythonOptions(TypedDict, total=False):
     """False for a redirect as the response. `redirect` says more."""
     verify: VerifyInput | None
     """False for no check of the server's certificate; the path of a file or directory with the only authorities to
-    trust. `trust` says more."""
+    trust. By default those of `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` or `SSL_CERT_DIR` of the
+    environment, of the session, or of the system. `trust` says more."""
     cert: CertInput | None
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
-from . import _checks, _proxies
+from . import _checks, _environment, _proxies
 from ._bodies import Body, is_source
 from ._defaults import Defaults, retry_interceptor
 from ._inputs import DigestAuth, HeaderInput
 from ._models import Progress
 from ._netrc import NetrcAuth
 from ._options import RequestOptions
+from ._paths import trust_of_path
 from ._response import Response
 from ._sources import Source
 
@@ -33,6 +34,9 @@ MAX_MS: Final = 2_592_000_000
 # The maximum timeout of one call of request.wait.
 MAX_POLL_MS: Final = 60_000
 
+
+# The members of `trust` that say which authorities are trusted.
+_AUTHORITIES: Final = frozenset({"ca_file", "ca_path", "ca_pem", "verify", "environment"})
 
 # The statuses that a retry policy retries by default.
 RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
@@ -68,6 +72,7 @@ def request_params(
     _add_members(params, given)
     if "proxy" not in params and (proxy := _proxies.of_environment()) is not None:
         params["proxy"] = proxy
+    _add_authorities(params)
     if interceptor:
         params["interceptor"] = interceptor
     _add_body(params, body)
@@ -114,6 +119,19 @@ def _milliseconds(name: str, seconds: float | None) -> int:
     return MAX_MS if seconds is None else _checks.seconds_ms(name, seconds)
 
 
+def _add_authorities(params: dict[str, Any]) -> None:
+    """Add the authorities of the environment, unless the request says which servers are trusted."""
+    trust = params.get("trust")
+    if trust is not None and (not isinstance(trust, Mapping) or _AUTHORITIES & trust.keys()):
+        return
+    if (found := _environment.authorities()) is None:
+        return
+    if trust is not None:
+        # Evaluators of the request, which the trust of a session does not replace.
+        del found["environment"]
+    params["trust"] = {**(trust or {}), **found}
+
+
 def _add_body(params: dict[str, Any], body: Body) -> None:
     """Add the body, and its content type if the header fields have none."""
     if body.content_type is not None:
@@ -136,12 +154,6 @@ def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
     if not os.fspath(verify):
         raise ValueError("verify is empty: pass the path of a file or a directory, or False")
     return trust_of_path(verify)
-
-
-def trust_of_path(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the parameter `trust` for a file or a directory of authorities."""
-    place = os.path.abspath(path)  # noqa: PTH100, resolve() would follow links
-    return {"ca_path" if os.path.isdir(place) else "ca_file": place}  # noqa: PTH112, without importing pathlib
 
 
 def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final
+
+from ._environment import variable
 
 _KEYS: Final = {"http", "https", "all", "no_proxy"}
 
@@ -27,21 +28,16 @@ def of_environment() -> dict[str, Any] | None:
 
     `HTTP_PROXY` is ignored: in a CGI program its value is a header field of the client.
     """
-    anything = _variable("all_proxy", "ALL_PROXY")
+    anything = variable("all_proxy", "ALL_PROXY")
     found = {
-        "http": _variable("http_proxy") or anything,
-        "https": _variable("https_proxy", "HTTPS_PROXY") or anything,
+        "http": variable("http_proxy") or anything,
+        "https": variable("https_proxy", "HTTPS_PROXY") or anything,
     }
     proxy: dict[str, Any] = {name: url for name, url in found.items() if url}
     return _with_exceptions({**proxy, "environment": True}) if proxy else None
 
 
 def _with_exceptions(proxy: dict[str, Any]) -> dict[str, Any]:
-    if "no_proxy" not in proxy and (exceptions := _variable("no_proxy", "NO_PROXY")):
+    if "no_proxy" not in proxy and (exceptions := variable("no_proxy", "NO_PROXY")):
         proxy["no_proxy"] = exceptions
     return proxy
-
-
-def _variable(*names: str) -> str:
-    """Return the first that is not empty."""
-    return next((value for name in names if (value := os.environ.get(name))), "")

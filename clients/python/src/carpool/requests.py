@@ -19,7 +19,7 @@ except ImportError as error:
     raise ImportError("carpool.requests needs the package requests: pip install requests") from error
 
 from . import _adapters as adapters
-from ._operations import trust_of_path
+from ._paths import trust_of_path
 from ._sync.exchange import Exchange
 from ._urllib3 import Origin, RefusedError, URLRefusedError
 
