@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
-import multiprocessing
+import pickle
+import subprocess
+import sys
 from typing import Any
 
 import carpool
@@ -43,17 +44,26 @@ def test_a_body_that_is_not_json_raises_what_the_page_says(
     assert client.get(url).content == body
 
 
-def failed(socket: str, url: str) -> None:
+PROGRAM = """
+import concurrent.futures, multiprocessing, pickle, sys
+import carpool
+
+def fail(socket, url):
     with carpool.Client(socket) as client:
         client.get(url).raise_for_status()
+
+with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+    sys.stdout.buffer.write(pickle.dumps(pool.submit(fail, *sys.argv[1:]).exception(60)))
+"""
 
 
 @pytest.mark.parametrize("size", [3, 100_000])
 def test_an_error_with_any_body_crosses_a_process_pool(daemon: Daemon, origin: ScriptedOrigin, size: int) -> None:
     body, field = bytes(range(253, 256)) * (size // 3), "\xff\xfe"
     url = origin.on("/body", lambda exchange: exchange.reply(404, body, [("X-Bytes", field)]))
-    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        error: Any = pool.submit(failed, str(daemon.socket), url).exception(60)
+    program = [sys.executable, "-c", PROGRAM, str(daemon.socket), url]
+    done = subprocess.run(program, check=True, stdout=-1, timeout=60)
+    error: Any = pickle.loads(done.stdout)
     assert type(error) is carpool.HTTPStatusError
     for each in (error, type(error)(*error.args)):
         assert (each.response.content, each.response.headers["x-bytes"]) == (body, field)
