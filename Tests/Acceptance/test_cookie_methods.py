@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.cookies import SECRET, exported, jar, perform, place, sent
+from harness.cookies import SECRET, exported, jar, perform, place, sent, setting
 from harness.declared import refused
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
@@ -102,3 +102,30 @@ def test_a_jar_is_limited_and_keeps_what_was_used_last(start: StartDaemon) -> No
         names = {cookie["domain"] for cookie in exported(wire)}
         assert ("k999.test" in names, "h0.test" in names) == (True, False)
         assert wire.call("cookies.remove", session=session)["cookies"] == 0
+
+
+def test_changes_are_what_responses_have_changed(wire: Wire, origin: ScriptedOrigin) -> None:
+    url = setting(
+        origin, "/set", "new=1; Path=/", "same=2; Path=/", "gone=; Max-Age=0; Path=/", "own=; Max-Age=0; Path=/"
+    )
+    host = {"domain": "127.0.0.1", "host_only": True}
+    brought = [
+        {"name": "same", "value": "2", **host},
+        {"name": "gone", "value": "3", **host},
+        {"name": "kept", "value": "4", **host},
+        {"name": "own", "value": "5"},
+        {"name": "mine", "value": "6"},
+    ]
+    own = {"set": brought, "export": "changes"}
+    record = wire.call("request.perform", url=url, cookies=own)
+    changes = record["cookies"]["changes"]
+    expected = [("new", "1", None), ("gone", "", 0), ("own", "", 0)]
+    assert [(each["name"], each["value"], each["expires"]) for each in changes] == expected
+    assert all(each["domain"] == "127.0.0.1" and each["host_only"] for each in changes)
+    assert wire.call("request.perform", url=origin.url, cookies=own)["cookies"] == {"changes": []}
+    # Also before the body, and in pages.
+    held = wire.call("request.perform", url=url, cookies=own, hold_for_headers=True)
+    assert held["cookies"]["changes"] == changes
+    request = wire.call("request.submit", url=url, cookies=own)["request"]
+    assert wire.call("request.wait", request=request)["cookies"]["changes"] == changes
+    assert wire.call("cookies.export", request=request, format="json", limit=2)["list"] == changes[:2]

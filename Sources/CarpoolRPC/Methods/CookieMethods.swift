@@ -92,7 +92,7 @@ enum CookieMethods {
         """
         Of a session, or of a finished request with `cookies.export`, which only the client that made it may read. `netscape` is the \
         content of a cookie file for curl, wget or Python, in parts: write those of all pages one after the other. `json` is what \
-        `cookies.set` takes.
+        `cookies.set` takes. Of a request with `changes` these are the changes.
         """,
         params: [
             .optional("session", .sessionName, "The name of a session.", otherwise: "`request` is required"),

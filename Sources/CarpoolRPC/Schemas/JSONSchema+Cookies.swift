@@ -39,8 +39,11 @@ extension JSONSchema {
                 "drop_session_cookies", .boolean, "Whether cookies of `import` without an expiry date are left out.",
                 default: "false"),
             .optional(
-                "export", .oneOf(.boolean, .choice("netscape", "json")),
-                "Whether the record has the jar at the end; true is `netscape`.", default: "false"),
+                "export", .oneOf(.boolean, .choice("netscape", "json", "changes")),
+                """
+                Whether the record has the jar at the end; true is `netscape`. `changes`: only what responses have changed, for a caller \
+                with a jar of its own; also in the record of a request that is held at its head.
+                """, default: "false"),
         ]))
 
     /// A cookie of a session.

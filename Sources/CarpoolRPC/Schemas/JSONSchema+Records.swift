@@ -51,6 +51,9 @@ extension JSONSchema {
                 .answer([
                     .optional("text", .string, "The cookies as the content of a cookie file."),
                     .optional("list", .array(of: .exportedCookie), "The cookies as objects."),
+                    .optional(
+                        "changes", .array(of: .exportedCookie),
+                        "The new and the changed cookies, and those that were removed, whose `expires` is in the past."),
                     .optional("left_out", .count, "How many did not fit the line: see `cookies.export`."),
                 ]), "The request's own jar at its end, if `cookies.export` asks for it."),
             .optional(

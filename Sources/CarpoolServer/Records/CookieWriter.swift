@@ -39,8 +39,8 @@ enum CookieWriter {
         let start = writer.count
         var left = cookies.count
         switch form {
-        case .json:
-            writer.key("list")
+        case .json, .changes:
+            writer.key(form == .json ? "list" : "changes")
             writer.beginArray()
             for cookie in cookies {
                 let before = writer.count

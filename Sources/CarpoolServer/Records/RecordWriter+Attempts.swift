@@ -178,9 +178,14 @@ extension RecordWriter {
         writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }
 
-    /// What the cache did, and the jar of a request that exports it; the jar only for the client that made the request.
+    /// What the cache did, and the jar of a request that exports it.
     func writeCacheAndCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         if let outcome = request.cacheOutcome { CacheWriter.write(outcome, to: &writer) }
+        writeCookies(of: request, detail, to: &writer)
+    }
+
+    /// The jar of a request that exports it, only for the client that made the request.
+    func writeCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         guard let export = request.parameters.cookies?.export, let cookies = request.exportedCookies,
             disclosure?.mayShowSecret() ?? true
         else { return }

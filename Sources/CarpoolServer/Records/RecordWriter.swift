@@ -130,7 +130,10 @@ struct RecordWriter {
     /// Writes the progress of an active request.
     private func writeProgress(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.member("finished", false)
-        if request.isPausedAtHead { writer.member("held", true) }
+        if request.isPausedAtHead {
+            writer.member("held", true)
+            if request.parameters.cookies?.export == .changes { writeCookies(of: request, detail, to: &writer) }
+        }
         if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
         if let sent = request.sentBody {
             writer.member("sent_bytes", sent.sentBytes)

@@ -29,17 +29,29 @@ public final class RequestCookies: Sendable {
         case netscape
         /// A list of objects.
         case json
+        /// A list of the cookies that the responses have changed: see ``CookieJar/changes(since:)``.
+        case changes
     }
 
     /// The cookies that the jar begins with.
     public let cookies: [Cookie]
     /// How the jar is shown in the record; `nil` if it is not.
     public let export: Export?
+    /// Whether the request is over, and the cookies are what it exports.
+    let isResult: Bool
 
     /// Makes them from their parts.
     public init(_ cookies: [Cookie], export: Export? = nil) {
         self.cookies = cookies
         self.export = export
+        isResult = false
+    }
+
+    /// Makes the cookies that a request exports when it is over.
+    init(exporting cookies: [Cookie], as export: Export?) {
+        self.cookies = cookies
+        self.export = export
+        isResult = true
     }
 
     /// The memory of the cookies in bytes.

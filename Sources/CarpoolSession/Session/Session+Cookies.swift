@@ -55,10 +55,12 @@ extension Session {
 }
 
 extension Request {
-    /// The cookies of the request's own jar, for its record; `nil` if the request exports none.
+    /// The cookies of the request's own jar, or their changes, for its record; `nil` if the request exports none.
     public var exportedCookies: [Cookie]? {
-        guard let cookies = parameters.cookies, cookies.export != nil else { return nil }
-        return (ownJar?.all() ?? cookies.cookies).filter { $0.origin == nil }
+        guard let cookies = parameters.cookies, let export = cookies.export else { return nil }
+        guard !cookies.isResult else { return cookies.cookies }
+        guard export == .changes else { return (ownJar?.all() ?? cookies.cookies).filter { $0.origin == nil } }
+        return ownJar?.changes(since: cookies.cookies) ?? []
     }
 
     /// The field `Cookie` that a jar has added to the last attempt's first hop; `nil` for none.
@@ -67,7 +69,7 @@ extension Request {
     /// Releases the own jar of a request that is over. What is exported stays, for the record.
     func releaseJar() {
         guard let cookies = parameters.cookies else { return }
-        parameters.cookies = RequestCookies(exportedCookies ?? [], export: cookies.export)
+        parameters.cookies = RequestCookies(exporting: exportedCookies ?? [], as: cookies.export)
         ownJar = nil
     }
 }
