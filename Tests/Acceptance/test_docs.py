@@ -112,7 +112,7 @@ def test_the_pages_about_moving_have_the_same_jobs() -> None:
 
 
 # The code of a library needs what is not installed, prints words or exceptions of its own, or does less.
-DIFFERENT = {"Server-sent events", "Errors", "Logging", "Cookies", "Download with progress, and resume", "Retries"}
+DIFFERENT = {"Server-sent events", "Errors", "Logging", "Download with progress, and resume", "Retries"}
 # Of the last, the code of the library needs another package.
 DIFFERENT |= {"Cancellation", "Time-outs", "Tests without a network"}
 PRELUDE = """

@@ -155,7 +155,7 @@ def test_the_asynchronous_client_has_them_too(daemon: Daemon, origin: ScriptedOr
 
 def test_a_default_is_no_attribute(client: carpool.Client) -> None:
     untyped: Any = client
-    for name in ("headers", "auth", "base_url"):
+    for name in ("timeout", "verify", "base_url"):
         with pytest.raises(AttributeError, match=rf"pass {name}= to Client\(\), or to a request"):
             getattr(untyped, name)
         with pytest.raises(AttributeError, match=rf"pass {name}= to Client\(\), or to a request"):

@@ -36,6 +36,9 @@ def serve(origin: ScriptedOrigin) -> None:
     origin.on("/archive", _archive)
     origin.on("/old", lambda exchange: exchange.reply(302, headers=[("Location", "/new")]))
     origin.on("/login", lambda exchange: exchange.reply(headers=[("Set-Cookie", "sid=1; Path=/")]))
+    for page, link in (("", '<items2>; rel="next"'), ("2", '<items>; rel="first"')):
+        fields = [("Content-Type", "application/json"), ("Link", link)]
+        origin.on(f"/items{page}", lambda exchange, fields=fields: exchange.reply(body=b'["Ada"]', headers=fields))  # type: ignore[misc]
     origin.on("/busy", statuses(503, 200))
     origin.on("/missing", statuses(404))
     origin.on("/slow", lambda exchange: (exchange.wait_for_peer_to_close(), None)[1])

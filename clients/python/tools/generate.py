@@ -34,6 +34,7 @@ BLOCKING = [
     (r"\bAsyncPieces\b", "Pieces"),
     (r"import AsyncIterator, Callable, Iterator", "import Callable, Iterator"),
     (r"\bAsyncEventStream\b", "EventStream"),
+    (r"\bAsyncControl\b", "Control"),
     (r"\bAsyncObserver\b", "Observer"),
     (r"\basync with\b", "with"),
     (r"\basync for\b", "for"),

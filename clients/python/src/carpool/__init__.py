@@ -35,7 +35,7 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
-from ._functions import delete, get, head, options, patch, post, put, request
+from ._functions import delete, get, head, options, pages, patch, post, put, request
 from ._inputs import (
     CacheOptions,
     CallbackOptions,
@@ -81,6 +81,8 @@ if typing.TYPE_CHECKING:
         URLRequest,
         ValidateCall,
     )
+    from ._jar import ClientCookies
+    from ._prepared import PreparedRequest
 
 __all__ = [
     "AccessError",
@@ -104,6 +106,7 @@ __all__ = [
     "CertificateError",
     "Changes",
     "Client",
+    "ClientCookies",
     "ClientOptions",
     "ConnectError",
     "ConnectionLostError",
@@ -125,6 +128,7 @@ __all__ = [
     "NetrcAuth",
     "Notification",
     "ObjectError",
+    "PreparedRequest",
     "PreprocessCall",
     "Progress",
     "ProtocolError",
@@ -161,6 +165,7 @@ __all__ = [
     "get",
     "head",
     "options",
+    "pages",
     "patch",
     "post",
     "put",
@@ -175,6 +180,8 @@ _LATER = {
     "AsyncClient": "._async.client",
     "AsyncEventStream": "._async.events",
     "AsyncStream": "._async.stream",
+    "ClientCookies": "._jar",
+    "PreparedRequest": "._prepared",
 } | dict.fromkeys(
     (
         "AdaptCall",

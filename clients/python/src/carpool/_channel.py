@@ -142,6 +142,21 @@ class Channel:
         return Channel(self._path)
 
     @staticmethod
+    def resolved(value: Any) -> Any:
+        """Return what a hook has returned; raises TypeError for an awaitable."""
+        if hasattr(value, "__await__"):
+            if hasattr(value, "close"):
+                value.close()
+            raise TypeError("hooks: the function is asynchronous: use an AsyncClient")
+        return value
+
+    @property
+    def place(self) -> str:
+        """Where the daemon listens, and whether there is a connection, for people."""
+        links = [link for link in list(self._pool.links) if not link.has_ended()]
+        return _socket.described(self._path, links[0].socket.getpeername() if links else None)
+
+    @staticmethod
     def pause(seconds: float) -> None:
         """Sleep."""
         time.sleep(seconds)

@@ -133,6 +133,18 @@ class AsyncChannel:
             else:
                 return True
 
+    @staticmethod
+    async def resolved(value: Any) -> Any:
+        """Return what a hook has returned, or what that results in."""
+        return await value if hasattr(value, "__await__") else value
+
+    @property
+    def place(self) -> str:
+        """Where the daemon listens, and whether there is a connection, for people."""
+        links = [place.link for place in list(self._places.values())]
+        found = [link.transport for link in links if link is not None and link.ended is None]
+        return _socket.described(self._path, found[0].get_extra_info("peername") if found and found[0] else None)
+
     @property
     def link(self) -> Link | None:
         """The connection of the running event loop."""

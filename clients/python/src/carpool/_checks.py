@@ -21,10 +21,9 @@ _ONE_POOL: Final = "the daemon holds the connections of all programs; the limits
 _NO_MEANING: Final = {
     "app": "requests are sent by the daemon; use addresses= of a request for another server",
     "default_encoding": "set response.encoding",
-    "event_hooks": "use client.register() for callbacks, and client.events() for events",
+    "event_hooks": 'use hooks={"response": FUNCTION}, auth=FUNCTION for the request, and client.events() for events',
     "extensions": "timeout= and the other arguments have their own names",
     "form": 'use data={"NAME": "VALUE"} for a form',
-    "hooks": "use client.register() for callbacks, and client.events() for events",
     "http1": 'use http2=False, or http_version="1.1" in a request',
     "limits": _ONE_POOL,
     "max_redirects": 'use redirect={"max_hops": N} in a request',
@@ -182,14 +181,27 @@ def _check_verify(name: str, value: object) -> None:
 
 
 def _check_auth(name: str, value: object) -> None:
-    if isinstance(value, NetrcAuth):
+    if isinstance(value, NetrcAuth) or callable(value):
         return
     if not isinstance(value, (tuple, list)):
         raise TypeError(
-            f"{name}: expected a pair of user and password, a DigestAuth or a NetrcAuth, not {type(value).__name__}"
+            f"{name}: expected a pair of user and password, a DigestAuth, a NetrcAuth or a function, not "
+            f"{type(value).__name__}"
         )
     if not all(isinstance(part, str) for part in value):
         raise TypeError(f"{name}: the user and the password are str")
+
+
+def _check_hooks(name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f'{name}: expected {{"response": FUNCTION}}, not {type(value).__name__}')
+    for hook, found in value.items():
+        if hook != "response":
+            more = "; auth=FUNCTION is called with the request" if hook == "request" else ""
+            raise ValueError(f"{name}: the only hook is 'response', not {hook!r}{more}")
+        for function in found if isinstance(found, (list, tuple)) else [] if found is None else [found]:
+            if not callable(function):
+                raise TypeError(f"{name}: the hook 'response' is a function or a list, not {type(function).__name__}")
 
 
 def _check_cert(name: str, value: object) -> None:
@@ -225,6 +237,7 @@ _TYPES: Final[dict[str, Callable[[str, Any], object]]] = {
     "detail": _check_detail,
     "follow_redirects": _check_bool,
     "headers": _check_headers,
+    "hooks": _check_hooks,
     "http2": _check_bool,
     "proxies": _check_proxies,
     "response_body": _check_response_body,

@@ -57,17 +57,32 @@ class Cookies(Mapping[str, str]):
         return f"Cookies({list(self)!r})"
 
 
+class Elsewhere(list[dict[str, Any]]):
+    """Cookies of a request to another origin, which gets no cookie without a domain, also of the client."""
+
+    @classmethod
+    def made(cls, cookies: CookieInput | None) -> Elsewhere:
+        """Return those of the argument `cookies` that have a domain."""
+        return cls(cookie for cookie in members(cookies or ()) if "domain" in cookie)
+
+
 def given(cookies: CookieInput) -> dict[str, Any]:
     """Return the parameter `cookies`: a jar of the request, which the record returns."""
+    listed = members(cookies)
+    return {**(wire(listed) if _is_jar(cookies) else {"set": listed}), "export": "json"}
+
+
+def members(cookies: CookieInput) -> list[dict[str, Any]]:
+    """Return the cookies as dicts with the members that the daemon takes; raises TypeError for anything else."""
     if isinstance(cookies, Cookies):
         cookies = cookies.list
     # Before mappings: the jars of some libraries are mappings too.
     if _is_jar(cookies):
-        return _of_jar(cookies)
+        return [_of_cookie(cookie) for cookie in cookies if not cookie.is_expired()]
     if isinstance(cookies, Mapping):
-        return {"set": [{"name": name, "value": value} for name, value in cookies.items()], "export": "json"}
+        return [{"name": name, "value": value} for name, value in cookies.items()]
     if isinstance(cookies, Sequence) and not isinstance(cookies, (str, bytes)):
-        return {"set": [dict(cookie) for cookie in cookies], "export": "json"}
+        return [dict(cookie) for cookie in cookies]
     raise TypeError(
         "cookies: expected a mapping of names to values, a list of dicts, the cookies of a response or a CookieJar, "
         f"not {type(cookies).__name__}"
@@ -137,32 +152,47 @@ def _is_jar(cookies: object) -> TypeGuard[CookieJar]:
     return module is not None and isinstance(cookies, module.CookieJar)
 
 
-def _of_jar(jar: CookieJar) -> dict[str, Any]:
-    """Return the cookies of a jar: as lines of a file, of which there may be more, and those without a host."""
-    lines: list[str] = []
-    own: list[dict[str, Any]] = []
-    for cookie in jar:
-        if cookie.is_expired():
-            continue
-        # One without an equals sign has no value.
-        name, value = ("", cookie.name) if cookie.value is None else (cookie.name, cookie.value)
-        if cookie.domain:
-            lines.append(_line(cookie, name, value))
-        else:
-            own.append({"name": name, "value": value, "path": cookie.path, "secure": cookie.secure})
-    return {"set": own, "import": "".join(lines), "export": "json"}
-
-
-def _line(cookie: Cookie, name: str, value: str) -> str:
-    domain = cookie.domain
+def _of_cookie(cookie: Cookie) -> dict[str, Any]:
+    """Return the members of a cookie of `http.cookiejar`."""
+    # One without an equals sign has no value.
+    name, value = ("", cookie.name) if cookie.value is None else (cookie.name, cookie.value)
+    found: dict[str, Any] = {"name": name, "value": value, "path": cookie.path, "secure": cookie.secure}
+    if not cookie.domain:
+        return found
     # `http.cookiejar` adds this to names without a dot.
-    short = domain.removesuffix(".local")
-    if "." not in short:
-        domain = short
-    is_domain = cookie.domain_specified or domain.startswith(".")
-    members = [
-        domain, "TRUE" if is_domain else "FALSE", cookie.path, "TRUE" if cookie.secure else "FALSE",
-        str(cookie.expires or 0), name, value,
-    ]  # fmt: skip
-    prefix = "#HttpOnly_" if cookie.has_nonstandard_attr("HttpOnly") else ""
-    return prefix + "\t".join(members) + "\n"
+    short = cookie.domain.removesuffix(".local")
+    domain = cookie.domain if "." in short else short
+    return {
+        **found,
+        "domain": domain.removeprefix("."),
+        "host_only": not (cookie.domain_specified or domain.startswith(".")),
+        "expires": cookie.expires,
+        "http_only": cookie.has_nonstandard_attr("HttpOnly"),
+    }
+
+
+def wire(cookies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the parameter for any number of cookies: lines of a file, of which there may be more.
+
+    Only those without a domain, and those whose `host_only` the daemon has to decide, are objects.
+    """
+    objects = [dict(cookie) for cookie in cookies if cookie.get("host_only") is None]
+    lines = "".join(_line(cookie) for cookie in cookies if cookie.get("host_only") is not None)
+    return {"set": objects, **({"import": lines} if lines else {})}
+
+
+def _line(cookie: Mapping[str, Any]) -> str:
+    name, value, domain, path = (str(cookie[member]) for member in ("name", "value", "domain", "path"))
+    if has_control(name + value + domain + path, allowed="\t" if "\t" not in name + domain + path else ""):
+        # It would be several cookies, or another one.
+        return ""
+    secure = "TRUE" if cookie.get("secure") else "FALSE"
+    place = [domain, "FALSE"] if cookie["host_only"] else [f".{domain}", "TRUE"]
+    fields = [*place, path, secure, str(cookie.get("expires") or 0)]
+    prefix = "#HttpOnly_" if cookie.get("http_only") else ""
+    return prefix + "\t".join([*fields, name, value]) + "\n"
+
+
+def has_control(text: str, allowed: str = "") -> bool:
+    """Whether a text has control characters, other than those that are allowed."""
+    return any((each < " " or each == "\x7f") and each not in allowed for each in text)

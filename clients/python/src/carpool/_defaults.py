@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from . import _checks, _cookies, _forms
 from ._inputs import ClientOptions, RetryPolicy
 from ._options import RequestOptions
+
+if TYPE_CHECKING:
+    from ._jar import ClientCookies
+    from ._response import Response
 
 CLIENT_NAMES: Final = frozenset(ClientOptions.__optional_keys__)
 # Arguments that are about the same thing: one of a request replaces a default for any of its group.
@@ -23,11 +27,13 @@ _GROUPS: Final = (
     ("http_version",),
 )
 _GROUP_OF: Final = {name: group for group in _GROUPS for name in group}
-_MERGED: Final = ("base_url", "headers", "params", "cookies", "http2")
+_MERGED: Final = ("base_url", "headers", "params", "cookies", "http2", "hooks")
+# What may have secrets, and is not shown.
+_HIDDEN: Final = ("auth", "proxies", "proxy")
 
 
 class Defaults:
-    """What a client adds to its requests."""
+    """What a client adds to its requests. Values are replaced and never changed: another thread may read them."""
 
     def __init__(self, session: str | None = None, options: ClientOptions | None = None) -> None:
         given: dict[str, Any] = {**(options or {})}
@@ -35,9 +41,10 @@ class Defaults:
         _checks.check_types({**given, "session": session})
         self.session = session
         self._base_url = _checked_base(given.get("base_url"))
-        self._headers = _checks.header_pairs(given.get("headers") or ())
-        self._params = _forms.fields("params", given["params"]) if given.get("params") else []
-        self._cookies = None if given.get("cookies") is None else _cookies.given(given["cookies"])
+        self.fields: Sequence[tuple[str, str | None]] = _checks.header_pairs(given.get("headers") or ())
+        self.query = _forms.fields("params", given["params"]) if given.get("params") else []
+        self.jar: ClientCookies | None = _jar_of(given.get("cookies"))
+        self._hooks = _hooks_of(given.get("hooks"))
         self._others = {
             name: value
             for name, value in given.items()
@@ -46,13 +53,77 @@ class Defaults:
         if given.get("http2") is not None:
             self._others["http_version"] = "auto" if given["http2"] else "1.1"
 
+    def replace(self, name: str, value: Any) -> None:
+        """Replace one of the values that may be changed; None is none."""
+        _checks.check_types({name: value})
+        if name == "headers":
+            self.fields = _checks.header_pairs(value or ())
+        elif name == "params":
+            self.query = _forms.fields("params", value) if value else []
+        elif name == "cookies":
+            self.jar = _jar_of(value)
+        elif name == "hooks":
+            self._hooks = _hooks_of(value)
+        else:
+            others = {each: given for each, given in self._others.items() if each != name}
+            self._others = others if value is None else {**others, name: value}
+
+    @property
+    def auth(self) -> Any:
+        """The argument `auth`; None for none."""
+        return self._others.get("auth")
+
+    @property
+    def shared_hooks(self) -> dict[str, Any]:
+        """The functions that are called with each response; changes have an effect."""
+        if self._hooks is None:
+            self._hooks = {"response": []}
+        return self._hooks
+
+    def responders(self, options: RequestOptions) -> Sequence[Callable[[Response], Any]]:
+        """Return the functions that are called with the response of a request: its own, in place of the client's."""
+        hooks = _hooks_of(options["hooks"]) if "hooks" in options else self._hooks
+        if not hooks:
+            return ()
+        found = hooks.get("response") or ()
+        return (found,) if callable(found) else tuple(found)
+
+    @property
+    def param_names(self) -> set[str]:
+        """The names that are added to queries."""
+        return {name for name, _ in self.query}
+
+    def harmless_headers(self, headers: Any) -> list[tuple[str, str | None]]:
+        """Return the header fields of a request to another origin: without those that may be secrets."""
+        from ._pages import harmless  # noqa: PLC0415, few programs have such requests
+
+        given = [] if headers is None else _checks.header_pairs(headers)
+        names = {name.lower() for name, _ in given}
+        return harmless([*(pair for pair in self.fields if pair[0].lower() not in names), *given])
+
+    def shown(self) -> list[str]:
+        """Return the settings for people, without secrets."""
+        from ._secrets import shown  # noqa: PLC0415, few programs print a client
+
+        parts = [] if self.session is None else [f"session={self.session!r}"]
+        if self._base_url is not None:
+            parts.append(f"base_url={shown(self._base_url)!r}")
+        named = {"headers": self.fields, "params": self.query}
+        parts += [f"{name}={list(dict(pairs))!r}" for name, pairs in named.items() if pairs]
+        if self.jar is not None:
+            parts.append(f"cookies={len(self.jar)}")
+        for name, value in self._others.items():
+            is_plain = name not in _HIDDEN and isinstance(value, (str, int, float, tuple, type(None)))
+            parts.append(f"{name}={value!r}" if is_plain else f"{name}=...")
+        return parts
+
     def url(self, url: str, params: Any, *, is_encoded: bool) -> str:
         """Return the URL of a request, with its query. The daemon adds `params` if the request has `encoding`."""
         if self._base_url is not None and not _is_absolute(url):
             url = self._base_url + url.lstrip("/")
         if is_encoded:
-            return _forms.add_query(url, _forms.encode(self._params))
-        return _forms.url_with(url, self._params, params)
+            return _forms.add_query(url, _forms.encode(self.query))
+        return _forms.url_with(url, self.query, params)
 
     def options(self, options: RequestOptions) -> dict[str, Any]:
         """Return the options of a request with the defaults; a None of the request replaces a default too."""
@@ -65,19 +136,37 @@ class Defaults:
 
     def headers(self, headers: Any) -> list[list[str]] | None:
         """Return the header fields of a request: those of the client whose names it does not have, then its own."""
-        if headers is None and not self._headers:
+        fields = self.fields
+        if headers is None and not fields:
             return None
         given = [] if headers is None else _checks.header_pairs(headers)
         names = {name.lower() for name, _ in given}
-        kept = [pair for pair in self._headers if pair[0].lower() not in names]
-        return [[name, value] for name, value in kept + given if value is not None]
+        kept = [pair for pair in fields if pair[0].lower() not in names]
+        return [[name, value] for name, value in [*kept, *given] if value is not None]
 
     def cookies(self, cookies: Any) -> dict[str, Any] | None:
-        """Return the jar of a request: the cookies of the client, and then its own."""
+        """Return the jar of a request: the cookies that the client keeps, and then its own."""
         own = None if cookies is None else _cookies.given(cookies)
-        if own is None or self._cookies is None:
-            return own or self._cookies
-        return _cookies.joined(self._cookies, own)
+        if self.jar is None:
+            return own
+        kept = self.jar.wire(is_elsewhere=isinstance(cookies, _cookies.Elsewhere))
+        return kept if own is None else {**_cookies.joined(kept, own), "export": kept["export"]}
+
+
+def _jar_of(cookies: Any) -> ClientCookies | None:
+    """Return a new jar with the cookies of the argument `cookies`."""
+    if cookies is None or cookies is False:
+        return None
+    from ._jar import ClientCookies  # noqa: PLC0415, few programs keep cookies
+
+    return ClientCookies(None if cookies is True else cookies)
+
+
+def _hooks_of(hooks: Any) -> dict[str, Any] | None:
+    """Return a copy of the argument `hooks`."""
+    if hooks is None:
+        return None
+    return {name: found if callable(found) else list(found or ()) for name, found in hooks.items()}
 
 
 def _is_absolute(url: str) -> bool:

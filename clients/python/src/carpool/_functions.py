@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from typing import Final
 
+from ._defaults import Defaults
 from ._options import RequestOptions
 from ._response import Response
 from ._sync.client import Client
@@ -36,6 +37,10 @@ class _Functions(Verbs):
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
         return _client()._open(method, url, credit_bytes, options)  # noqa: SLF001, as a method of the client
 
+    @property
+    def _defaults_of_pages(self) -> Defaults:
+        return _client()._defaults  # noqa: SLF001, as above
+
 
 _functions: Final = _Functions()
 request = _functions.request
@@ -46,3 +51,4 @@ post = _functions.post
 put = _functions.put
 patch = _functions.patch
 delete = _functions.delete
+pages = _functions.pages

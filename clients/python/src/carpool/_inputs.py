@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from ._netrc import NetrcAuth
@@ -34,6 +34,8 @@ FileInput = Mapping[str, Part] | Sequence[tuple[str, Part]] | Sequence[Mapping[s
 # Seconds for the connection and between two bytes: both, or one for each. None is no limit.
 TimeoutInput = float | tuple[float | None, float | None]
 VerifyInput = bool | str | os.PathLike[str]
+# Functions that are called with each response; what they return, unless it is None, replaces the response.
+HookInput = Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]]
 CertInput = str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]]
 
 Serializer = Literal["data", "string", "json", "plist", "none"]
@@ -146,6 +148,9 @@ class DigestAuth(NamedTuple):
 
 DigestAuth.__module__ = "carpool"
 
+# A user and a password, or a function that changes the request.
+AuthInput = tuple[str, str] | DigestAuth | NetrcAuth | Callable[[Any], Any]
+
 
 class PythonOptions(TypedDict, total=False):
     """Arguments of a request that have a form of their own in Python: `_operations` writes them for the wire."""
@@ -180,9 +185,10 @@ class PythonOptions(TypedDict, total=False):
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.
     """
-    auth: tuple[str, str] | DigestAuth | NetrcAuth | None
-    """A user and a password that are sent with the first request, to the origin of the URL alone; a `DigestAuth`; or a
-    `NetrcAuth`, without which no `.netrc` file is read. `credential` and `credentials` say more.
+    auth: AuthInput | None
+    """A user and a password that are sent with the first request, to the origin of the URL alone; a `DigestAuth`; a
+    `NetrcAuth`, without which no `.netrc` file is read; or a function that gets the `PreparedRequest` before it is
+    sent, may change it, and returns it, such as an `AuthBase` of requests. `credential` and `credentials` say more.
     """
     cookies: CookieInput | None
     """A jar of this request and its redirects alone, which `response.cookies` has at the end: a mapping of names to
@@ -194,6 +200,10 @@ class PythonOptions(TypedDict, total=False):
     """The URLs of proxies, by `http`, `https` or `all`, and the hosts without one as `no_proxy`. By default those of
     the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them; `{}` changes nothing.
     `proxy` says more; `proxy={}` and `{"all": None}` are no proxy.
+    """
+    hooks: HookInput | None
+    """`{"response": f}` or `{"response": [f, ...]}`: functions that are called with the response, or the head of a
+    stream, before it is returned. A value other than None replaces the response. In place of those of the client.
     """
     retry: bool | int | RetryPolicy | None
     """A number of retries, of failures and of error statuses; True for the default number; or the members of a
@@ -214,10 +224,13 @@ class ClientOptions(TypedDict, total=False):
     """Header fields of each request that has none of the same name."""
     params: ParamInput
     """Names and values for the query of each request that has none of the same name."""
-    auth: tuple[str, str] | DigestAuth | NetrcAuth
-    """The user and the password of each request, whatever its URL."""
-    cookies: CookieInput
-    """Cookies of each request, besides those of its argument `cookies`."""
+    auth: AuthInput
+    """The user and the password of each request, whatever its URL, or a function that changes it."""
+    cookies: CookieInput | bool
+    """True keeps cookies: those that responses set are sent with later requests. Cookies in a form that a request
+    takes are the first ones; a jar is copied, and not changed."""
+    hooks: HookInput
+    """Functions that are called with each response, as of a request."""
     proxies: Mapping[str, str | None]
     """The proxies, in place of those of the environment and of the session."""
     proxy: str | Mapping[str, Any]

@@ -25,8 +25,7 @@ _MISSING: Final = {
     "iter_json": "use stream=True and iter_json, or json() for a body that is one value",
     "iter_sse": "use stream=True and iter_sse",
     "iter_text": "use text, or stream=True and iter_text",
-    "links": 'parse headers["link"]',
-    "next": 'use headers["location"]',
+    "next": 'use links["next"], or headers["location"] of a redirect',
     "raw": "use stream=True and iter_bytes",
     "read": "use content, or stream=True and read()",
     "request": "with detail='full' attempts[-1] has the request that was sent",
@@ -85,6 +84,11 @@ def missing_in_module(module: str, name: str) -> AttributeError:
 def default_of_client(kind: str, name: str) -> AttributeError:
     """Return the error for an argument of a client that is used as an attribute."""
     return AttributeError(f"{kind} has no attribute {name!r}: pass {name}= to {kind}(), or to a request")
+
+
+def no_cookies(kind: str) -> AttributeError:
+    """Return the error for the cookies of a client that keeps none."""
+    return AttributeError(f"this {kind} keeps no cookies: pass cookies=True to {kind}(), or set its cookies to True")
 
 
 def missing_in_client(kind: str, name: str, has: object) -> AttributeError:

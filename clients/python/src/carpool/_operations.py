@@ -55,6 +55,7 @@ def request_params(
     _checks.check_target(method, url)
     _checks.check_types(options)
     given = defaults.options(options)
+    given.pop("hooks", None)
     values, is_encoded = given.pop("params", None), "encoding" in given
     params: dict[str, Any] = {"url": defaults.url(url, values, is_encoded=is_encoded), "method": method}
     if is_encoded and values is not None:
@@ -62,10 +63,9 @@ def request_params(
     for name, value in (("headers", defaults.headers), ("cookies", defaults.cookies)):
         if (made := value(given.pop(name, None))) is not None:
             params[name] = made
-    if isinstance(auth := given.get("auth"), NetrcAuth):
-        if "credentials" in given:
-            raise ValueError("auth and another argument both set credentials: pass only one of them")
-        given["auth"], given["credentials"] = None, auth.credentials(params["url"])
+    auth = given.get("auth")
+    if auth is not None and not isinstance(auth, tuple):
+        given |= _auth_options(auth, given, params["url"])
     body = Body(given)
     interceptor = [*given.pop("interceptor", []), *retry_interceptor(given.pop("retry", None))]
     _add_limits(params, given)
@@ -76,7 +76,20 @@ def request_params(
     if interceptor:
         params["interceptor"] = interceptor
     _add_body(params, body)
+    if callable(auth) and not isinstance(auth, NetrcAuth):
+        from ._prepared import authorize  # noqa: PLC0415, few programs do
+
+        authorize(auth, params, body.large)
     return params, body.large
+
+
+def _auth_options(auth: Any, given: Mapping[str, Any], url: str) -> dict[str, Any]:
+    """Return the options for an `auth` that is no pair: a function is called later, with the whole request."""
+    if isinstance(auth, NetrcAuth):
+        if "credentials" in given:
+            raise ValueError("auth and another argument both set credentials: pass only one of them")
+        return {"auth": None, "credentials": auth.credentials(url)}
+    return {"auth": None} if callable(auth) else {}
 
 
 def set_detail(call: str, params: dict[str, Any]) -> None:
@@ -292,9 +305,15 @@ def measured(options: RequestOptions) -> tuple[RequestOptions, Source | None]:
 
 
 def until_disconnect(options: RequestOptions) -> RequestOptions:
-    """Return the options of `request.submit` for a caller who waits for the response, and for its detail."""
-    _checks.check_types({"detail": options.get("detail")})
-    return {"on_disconnect": "cancel", **options, "detail": None}
+    """Return the options of `request.submit` for a caller who waits for the response, its detail and its hooks."""
+    _checks.check_types({"detail": options.get("detail"), "hooks": options.get("hooks")})
+    return {"on_disconnect": "cancel", **options, "detail": None, "hooks": None}
+
+
+def check_submitted(options: RequestOptions) -> None:
+    """Raise TypeError for an argument that is about the response."""
+    if options.get("hooks") is not None:
+        raise TypeError("hooks: not an argument of submit; call them with the response of `wait`")
 
 
 def stream_options(options: RequestOptions) -> RequestOptions:

@@ -109,6 +109,15 @@ class Response:
         return Cookies({"list": _cookies.set_by(self.url, self.headers.get_list("set-cookie"))})
 
     @property
+    def links(self) -> dict[str, dict[str, str]]:
+        """The links of the header field `Link`, by relation type, such as `links["next"]["url"]`; URLs are absolute."""
+        if "link" not in self.headers:
+            return {}
+        from ._links import parse  # noqa: PLC0415, few programs read them
+
+        return parse(self.headers.get_list("link"), self.url)
+
+    @property
     def cache(self) -> CacheOutcome | None:
         """What the cache did; None if the session has no cache."""
         record = self.record.get("cache")

@@ -55,6 +55,18 @@ def connect(
     return connection
 
 
+def described(explicit: str | os.PathLike[str] | None, peer: object) -> str:
+    """Return where the daemon listens, for people; `peer` is the address of a connection, or None."""
+    if peer:
+        return f"connected to {os.fsdecode(peer) if isinstance(peer, bytes) else peer}"
+    if named := os.fspath(explicit) if explicit is not None else os.environ.get("CARPOOL_SOCKET"):
+        return f"not connected to {os.path.abspath(named)}"  # noqa: PTH100, as below
+    try:
+        return f"not connected to {default_path()}"
+    except DaemonUnreachableError:
+        return "not connected"
+
+
 def _introduction() -> bytes:
     """Return the notification with the client's name, CARPOOL_CLIENT; empty without one."""
     name = os.environ.get("CARPOOL_CLIENT", "")

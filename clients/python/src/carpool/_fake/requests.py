@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from .._models import Headers
 from . import checks, contents, records, serializing
+from .cookies import Jar
 from .incoming import Incoming
 from .records import Attempt, Hop
 from .routes import NO_ROUTE, Reply, Request, no_route
@@ -53,6 +54,7 @@ class Running:
         self._attempts: list[Attempt] = []
         self._received = bytearray()
         self._taken = 0
+        self._jar = None if params.get("cookies") is None else Jar(params["cookies"], params["url"])
         try:
             is_later = body.get("stream") is True or "fd" in body
             self._body = b"" if is_later else contents.body_bytes(params.get("body"))
@@ -72,6 +74,8 @@ class Running:
         made: dict[str, Any] = {"request": self.name, "state": self.state, "finished": False}
         if self._attempts and self._attempts[-1].hops and (head := self._attempts[-1].hops[-1].head):
             made |= {"held": True} if self.is_held else {}
+            if self._jar is not None and self._jar.is_about_changes:
+                made |= self._jar.exported()
             made["response"] = head
         return made
 
@@ -194,9 +198,14 @@ class Running:
         host = parts.netloc.rpartition("@")[2]
         url = parts._replace(netloc=host).geturl()
         url = url if parts.path else f"{parts.scheme}://{host}/" + (f"?{parts.query}" if parts.query else "")
-        request = Request(method, url, Headers(self._headers(parts.username, parts.password, body)), body, self.params)
+        fields = self._headers(parts.username, parts.password, body)
+        if self._jar is not None and not any(name.lower() == "cookie" for name, _ in fields):
+            fields += self._jar.field(url)
+        request = Request(method, url, Headers(fields), body, self.params)
         answer = self._fake.answer(request)
         reply = answer if isinstance(answer, Reply) else self._called(answer, request)
+        if self._jar is not None:
+            self._jar.store(url, [value for name, value in reply.headers if name.lower() == "set-cookie"])
         number, is_reused = self._fake.connection_to(f"{parts.scheme}://{host}")
         return Hop(request, reply, number, is_reused, fragment)
 
@@ -329,6 +338,7 @@ class Running:
                 "response": attempts[-1].hops[-1].head if attempts and attempts[-1].hops else None,
                 "body": body,
                 "metrics": records.metrics(attempts),
+                **({} if self._jar is None else self._jar.exported()),
             }
             self._fake.changed.notify_all()
 

@@ -6,22 +6,24 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import _fork, _log, _names
+from .. import _fork, _log
 from .. import _operations as operations
 from .._bodies import in_files
-from .._defaults import CLIENT_NAMES, Defaults
+from .._defaults import Defaults
 from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Serialize, Upload
 from .._models import Progress, is_of_caller
-from .._options import RequestOptions, SessionOptions
+from .._options import RequestOptions
 from .._pipe import Pipe
 from .._response import Response
+from .._settings import Settings
 from .._sources import Left, Source
 from .cache import Cache
+from .control import Control
 from .observer import Observer
 from .stream import Stream
 from .verbs import CREDIT_BYTES, Verbs
@@ -55,13 +57,14 @@ _CHUNK_BYTES = 32_768
 _PROGRESS_MS = 200
 
 
-class Client(Observer, Verbs):
+class Client(Settings, Control, Observer, Verbs):
     """A client of carpoold, for any number of threads: each has a connection of its own.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
     name of the session of all requests that name none. The other arguments are defaults of the requests: a relative URL
     is appended to `base_url`; header fields, params and cookies are added unless the request has the same name, and the
-    rest applies unless the request has the argument, also as None. A connection is made at the first call of a thread.
+    rest applies unless the request has the argument, also as None. `headers`, `params`, `auth`, `cookies` and `hooks`
+    can be changed later. A connection is made at the first call of a thread.
     """
 
     __module__ = "carpool"
@@ -75,18 +78,6 @@ class Client(Observer, Verbs):
     ) -> None:
         super().__init__(socket)
         self._defaults = Defaults(session, defaults)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name in CLIENT_NAMES:
-                raise _names.default_of_client("Client", name)
-            raise _names.missing_in_client("Client", name, type(self))
-
-        def __setattr__(self, name: str, value: object) -> None:
-            if name in CLIENT_NAMES:
-                raise _names.default_of_client("Client", name)
-            super().__setattr__(name, value)
 
     def __enter__(self) -> Client:
         return self
@@ -121,14 +112,24 @@ class Client(Observer, Verbs):
                 # The daemon deletes the file later anyway: that it is already deleted is not an error.
                 with contextlib.suppress(RPCError):
                     self._channel.call("body.release", {"request": response.request_id})
-        is_last = operations.is_last_of_retries(response, self._defaults.options(options))
-        return response if is_last else response.raise_for_outcome()
+        error = response.error
+        if error is not None and not operations.is_last_of_retries(response, self._defaults.options(options)):
+            raise error
+        return self._hooked(response, options)
+
+    def _hooked(self, response: Response, options: RequestOptions) -> Response:
+        """Call the hooks with a response, and return it, or what they have replaced it with."""
+        for hook in self._defaults.responders(options):
+            changed = self._channel.resolved(hook(response))
+            response = response if changed is None else changed
+        return response
 
     def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
         """Start a request and return its id without waiting; the arguments are those of `request`.
 
         A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
+        operations.check_submitted(options)
         given, source = operations.measured(options)
         request = str((self._make("request.submit", method, url, given))["request"])
         if source is not None:
@@ -175,7 +176,7 @@ class Client(Observer, Verbs):
             raise
         if response.resume_data is None:
             self._dismiss(request)
-        return response.raise_for_outcome()
+        return self._hooked(response.raise_for_outcome(), options)
 
     @contextlib.contextmanager
     def stream(
@@ -199,6 +200,7 @@ class Client(Observer, Verbs):
             record = self._make("request.perform", method, url, given, pipe)
             stream = Stream(self._channel, Response(record).raise_for_outcome().record, pipe)
         try:
+            self._hooked(stream.head, options)
             self.resume(stream.request_id)
         except BaseException:
             stream.close()
@@ -218,40 +220,6 @@ class Client(Observer, Verbs):
         """Wait like `wait`, and return the full record, with the body serialized again; nothing is sent again."""
         params = {"request": request, "serialize": serialize}
         return self._kept(self._poll("request.response", params, timeout))
-
-    def resume(self, request: str) -> bool:
-        """Start or resume a request; return whether that changed its state."""
-        return bool((self._channel.call("request.resume", {"request": request}))["changed"])
-
-    def suspend(self, request: str) -> bool:
-        """Suspend a request until it is resumed; return whether that changed its state."""
-        return bool((self._channel.call("request.suspend", {"request": request}))["changed"])
-
-    def cancel(self, request: str) -> bool:
-        """Cancel a request; return whether that changed its state."""
-        is_changed = bool((self._channel.call("request.cancel", {"request": request}))["changed"])
-        if is_changed:
-            _log.abandoned(request, "explicitly_cancelled")
-        return is_changed
-
-    def curl(self, request: str, *, reveal: bool = False) -> str | None:
-        """Return a curl command that sends the same request; None before it is created. `reveal` shows secrets."""
-        answer = self._channel.call("request.curl", {"request": request, "reveal": reveal})
-        return None if answer["curl"] is None else str(answer["curl"])
-
-    def create_session(self, name: str, configuration: SessionOptions | Mapping[str, Any] | None = None) -> bool:
-        """Create a session; return False if a session with this name and configuration exists."""
-        params = operations.present({"name": name, "configuration": configuration})
-        return bool((self._channel.call("session.create", params))["changed"])
-
-    def set_credential(self, session: str, credential: Credential | None) -> None:
-        """Replace or remove the credential of a session's authentication."""
-        wire = None if credential is None else operations.credential_params(credential)
-        self._channel.call("session.set_credential", {"session": session, "credential": wire})
-
-    def cancel_requests(self, session: str) -> int:
-        """Cancel the unfinished requests of a session; return their number."""
-        return int((self._channel.call("session.cancel_requests", {"session": session}))["cancelled"])
 
     def register(
         self,
@@ -296,6 +264,10 @@ class Client(Observer, Verbs):
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         self._channel.serve(timeout)
 
+    @property
+    def _defaults_of_pages(self) -> Defaults:
+        return self._defaults
+
     def _make(self, call: str, method: str, url: str, options: RequestOptions, pipe: Pipe | None = None) -> Any:
         """Call a method that makes a request; a content too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._defaults)
@@ -304,6 +276,8 @@ class Client(Observer, Verbs):
         with _log.beginning(method, params["url"]) as line, in_files(large):
             record = self._channel.call(call, params, passed)
             line.made(record)
+        if self._defaults.jar is not None:
+            self._defaults.jar.made(record)
         return record
 
     def _feed(self, request: str, source: Source) -> None:
@@ -355,7 +329,7 @@ class Client(Observer, Verbs):
                 progress(operations.progress(record))
                 _fork.check(made_in, "the download")
             if record.get("finished") is not False:
-                _log.ended(record)
+                self._end(record)
                 return Response(record)
 
     def _abandon(self, request: str, made_in: int, **params: Any) -> None:
@@ -368,6 +342,12 @@ class Client(Observer, Verbs):
         with contextlib.suppress(RPCError):
             self._channel.call("request.dismiss", {"request": request})
 
+    def _end(self, record: dict[str, Any]) -> None:
+        """Note the end of a request that was submitted."""
+        _log.ended(record)
+        if self._defaults.jar is not None:
+            self._defaults.jar.receive(record, is_later=True)
+
     def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> dict[str, Any]:
         """Repeat a long poll until the request has finished; return its record. Raises TimeoutError."""
         end = operations.deadline(timeout)
@@ -375,7 +355,7 @@ class Client(Observer, Verbs):
             poll_ms = operations.poll_ms(end)
             record = dict(self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms})))
             if record.get("finished") is not False:
-                _log.ended(record)
+                self._end(record)
                 return record
             if operations.poll_ms(end) == 0:
                 raise TimeoutError(f"{params['request']} has not finished in time")

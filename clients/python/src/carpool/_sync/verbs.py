@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .._options import RequestOptions
@@ -11,6 +12,9 @@ from .stream import Stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .._defaults import Defaults
+    from .._pages import Pages
 
 # The maximum of a streamed body that is in transit: the largest pipe that a user may have (pipe(7), pipe-max-size).
 CREDIT_BYTES = 1_048_576
@@ -66,6 +70,43 @@ class Verbs:
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
         """Make a request whose body is read while it arrives."""
         raise NotImplementedError
+
+    @property
+    def _defaults_of_pages(self) -> Defaults:
+        """What is added to requests."""
+        raise NotImplementedError
+
+    def pages(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        next_url: str | None = None,
+        cursor: str | None = None,
+        cursor_param: str | None = None,
+        max_pages: int | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Iterator[Response]:
+        """Iterate over the pages of a resource: the responses from this URL on, each as it is requested.
+
+        The next page is the one that the header field `Link` names with `rel="next"`; with `next_url`, a member of the
+        JSON, its URL; with `cursor`, the value of a member that is sent as `cursor_param` in the query. A member is a
+        name, or a JSON pointer such as `/meta/next`. The iteration ends with a page that has no next one or a status of
+        400 or above, with a page that was there before, and after `max_pages`; without it more than 1,000 raise
+        CarpoolError. Another origin than that of `url` gets no credentials. The other arguments are those of `request`.
+        """
+        from .._pages import Pages  # noqa: PLC0415, few programs use it
+
+        way = {"next_url": next_url, "cursor": cursor, "cursor_param": cursor_param}
+        pages = Pages(url, options, self._defaults_of_pages, **way, max_pages=max_pages)
+        return self._each(method, pages)
+
+    def _each(self, method: str, pages: Pages) -> Iterator[Response]:
+        is_there = True
+        while is_there:
+            response = self.request(method, pages.url, **pages.options)
+            yield response
+            is_there = pages.advance(response)
 
     @overload
     def get(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...

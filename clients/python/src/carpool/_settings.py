@@ -1,0 +1,94 @@
+"""What both clients add to their requests, as attributes that can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from . import _names
+from ._defaults import CLIENT_NAMES, Defaults
+
+if TYPE_CHECKING:
+    from ._cookies import CookieInput
+    from ._inputs import AuthInput, HookInput
+    from ._jar import ClientCookies
+
+_CHANGEABLE = frozenset({"auth", "cookies", "headers", "hooks", "params"})
+
+
+class Settings:
+    """The part of a client that has its defaults. A request under way keeps those that it began with."""
+
+    _defaults: Defaults
+    _channel: Any
+
+    def __repr__(self) -> str:
+        parts = [self._channel.place, *self._defaults.shown()]
+        return f"<{type(self).__name__} {', '.join(parts)}>"
+
+    @property
+    def headers(self) -> MutableMapping[str, str]:
+        """The header fields of each request that has none of the same name; names are case-insensitive."""
+        from ._fields import ClientHeaders  # noqa: PLC0415, few programs change them
+
+        return ClientHeaders(self._defaults, "fields")
+
+    @headers.setter
+    def headers(self, headers: Mapping[str, str] | Iterable[tuple[str, str]] | None) -> None:
+        self._defaults.replace("headers", headers)
+
+    @property
+    def params(self) -> MutableMapping[str, Any]:
+        """The names and values for the query of each request that has none of the same name."""
+        from ._fields import ClientParams  # noqa: PLC0415, few programs change them
+
+        return ClientParams(self._defaults, "query")
+
+    @params.setter
+    def params(self, params: Any) -> None:
+        self._defaults.replace("params", params)
+
+    @property
+    def auth(self) -> AuthInput | None:
+        """The user and the password of each request without `auth`, or a function; None for none."""
+        auth: AuthInput | None = self._defaults.auth
+        return auth
+
+    @auth.setter
+    def auth(self, auth: AuthInput | None) -> None:
+        self._defaults.replace("auth", auth)
+
+    @property
+    def cookies(self) -> ClientCookies:
+        """The cookies that the client keeps; without `cookies=` it has no such attribute. A value replaces them all."""
+        if self._defaults.jar is None:
+            # __getattr__ has the message.
+            raise AttributeError
+        return self._defaults.jar
+
+    @cookies.setter
+    def cookies(self, cookies: CookieInput | bool | None) -> None:
+        self._defaults.replace("cookies", cookies)
+
+    @property
+    def hooks(self) -> dict[str, Any]:
+        """The functions that are called with each response: a list, under the name `response`."""
+        return self._defaults.shared_hooks
+
+    @hooks.setter
+    def hooks(self, hooks: HookInput | None) -> None:
+        self._defaults.replace("hooks", hooks)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "cookies":
+                raise _names.no_cookies(type(self).__name__)
+            if name in CLIENT_NAMES:
+                raise _names.default_of_client(type(self).__name__, name)
+            raise _names.missing_in_client(type(self).__name__, name, type(self))
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name in CLIENT_NAMES and name not in _CHANGEABLE:
+                raise _names.default_of_client(type(self).__name__, name)
+            super().__setattr__(name, value)
