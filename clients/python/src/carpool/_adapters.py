@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from . import _fork
+from ._log import logger
 from ._operations import MAX_MS, certificate_of_paths
 from ._pool import MAX_IDLE
 
@@ -55,6 +56,9 @@ BASE_PARAMS: Final[dict[str, Any]] = {
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding", b"connection", b"keep-alive"})
 _EXPECT: Final = ("expect", "100-continue")
 
+# The replaced methods that the log names.
+_MAX_SAID: Final = 100
+
 C = TypeVar("C")
 
 # requests and httpx make many more connections to a host than a session of the daemon does by default.
@@ -68,6 +72,28 @@ class HeaderError(ValueError):
 def is_off() -> bool:
     """Whether CARPOOL=off is in the environment: the library then sends its requests itself."""
     return os.environ.get("CARPOOL", "").lower() == "off"
+
+
+def is_replaced(kind: type, name: str) -> bool:
+    """Whether another library, such as a mock, has replaced a method of a class, which is then to see the requests.
+
+    Its code is in another file than that of the class. An object that only wraps it, such as that of a tracer, has the
+    same code.
+    """
+    code, own = (getattr(getattr(kind, each, None), "__code__", None) for each in (name, "__init__"))
+    if code is None or own is None or code.co_filename == own.co_filename:
+        return code is None
+    _say_once(f"{kind.__module__}.{kind.__qualname__}.{name}", code.co_filename)
+    return True
+
+
+_said: Final[set[tuple[str, str]]] = set()
+
+
+def _say_once(what: str, where: str) -> None:
+    if (what, where) not in _said and len(_said) < _MAX_SAID:
+        _said.add((what, where))
+        logger().info("%s is replaced by %s, which gets the requests in place of carpoold", what, where)
 
 
 def check_library(request: object, kind: type) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import ssl
+import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
@@ -33,6 +34,14 @@ _PARTIAL: Final = 18  # CURLE_PARTIAL_FILE
 def pause_before(retry: int) -> float:
     """Return the seconds before a retry of a connection, as httpcore counts them."""
     return 0.0 if retry == 0 else 0.5 * float(2 ** (retry - 1))
+
+
+def is_replaced(transport: type, method: str, pool: str) -> bool:
+    """Whether a mock has replaced the method that sends, of a transport of httpx or of the pool below it."""
+    core = sys.modules.get("httpcore")
+    return adapters.is_replaced(transport, method) or (
+        core is not None and adapters.is_replaced(getattr(core, pool), method)
+    )
 
 
 class Settings:

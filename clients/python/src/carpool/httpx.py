@@ -22,7 +22,7 @@ except ImportError as error:
     raise ImportError("carpool.httpx needs the package httpx: pip install httpx") from error
 
 from . import _adapters as adapters
-from ._httpx import Settings, converted, finished, may_retry, pause_before, taken_within, traced
+from ._httpx import Settings, converted, finished, is_replaced, may_retry, pause_before, taken_within, traced
 from ._sync.exchange import Exchange
 from ._threads import AsyncExchange, has_ended, new_exchange, owner
 
@@ -35,7 +35,8 @@ class CarpoolTransport(httpx.BaseTransport):
     """Sends the requests of an `httpx.Client` through carpoold; threads may share it.
 
     The arguments are those of `httpx.HTTPTransport`. `socket_options` and the keep-alive limits have no meaning,
-    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPTransport`.
+    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPTransport`, and while a
+    library for tests, such as respx, has replaced the methods that send.
     """
 
     def __init__(  # noqa: PLR0917, as in httpx
@@ -53,7 +54,9 @@ class CarpoolTransport(httpx.BaseTransport):
         socket_options: Any = None,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in {"self", "__class__"}}
+        self._arguments = arguments
         self._plain = HTTPTransport(**arguments) if adapters.is_off() else None
+        self._replaced: HTTPTransport | None = None
         self._settings = Settings(**arguments)
         self._retries = retries
         self._turns = threading.Semaphore(limits.max_connections or 1_000_000)
@@ -74,8 +77,8 @@ class CarpoolTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; raises the exceptions of httpx."""
         adapters.check_library(request, httpx.Request)
-        if self._plain is not None:
-            return self._plain.handle_request(request)
+        if (plain := self._plain or self._replacement()) is not None:
+            return plain.handle_request(request)
         timeout = request.extensions.get("timeout", {})
         if not self._turns.acquire(timeout=timeout.get("pool")):
             raise httpx.PoolTimeout(f"no request has ended for {timeout['pool']} s", request=request)
@@ -87,9 +90,17 @@ class CarpoolTransport(httpx.BaseTransport):
 
     def close(self) -> None:
         """Close the connections to the daemon that no response uses."""
-        if self._plain is not None:
-            self._plain.close()
+        for plain in (self._plain, self._replaced):
+            if plain is not None:
+                plain.close()
         _close(self._idle)
+
+    def _replacement(self) -> HTTPTransport | None:
+        """Return a transport of httpx while another library has replaced its methods; it is made once."""
+        if not is_replaced(HTTPTransport, "handle_request", "ConnectionPool"):
+            return None
+        self._replaced = self._replaced or HTTPTransport(**self._arguments)
+        return self._replaced
 
     def _send(self, request: httpx.Request) -> httpx.Response:
         attempt = 0
@@ -190,7 +201,9 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
         socket_options: Any = None,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in {"self", "__class__"}}
+        self._arguments = arguments
         self._plain = AsyncHTTPTransport(**arguments) if adapters.is_off() else None
+        self._replaced: AsyncHTTPTransport | None = None
         self._settings = Settings(**arguments)
         self._retries = retries
         self._max_connections = limits.max_connections or 1_000_000
@@ -211,8 +224,8 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; raises the exceptions of httpx."""
         adapters.check_library(request, httpx.Request)
-        if self._plain is not None:
-            return await self._plain.handle_async_request(request)
+        if (plain := self._plain or self._replacement()) is not None:
+            return await plain.handle_async_request(request)
         timeout = request.extensions.get("timeout", {})
         turns = self._turns_here()
         try:
@@ -229,12 +242,20 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close the connections to the daemon that no response uses."""
-        if self._plain is not None:
-            await self._plain.aclose()
+        for plain in (self._plain, self._replaced):
+            if plain is not None:
+                await plain.aclose()
         for exchange in self._idle.drain():
             # One of an event loop that has ended is closed with it.
             with contextlib.suppress(RuntimeError):
                 await exchange.discard()
+
+    def _replacement(self) -> AsyncHTTPTransport | None:
+        """Return a transport of httpx while another library has replaced its methods; it is made once."""
+        if not is_replaced(AsyncHTTPTransport, "handle_async_request", "AsyncConnectionPool"):
+            return None
+        self._replaced = self._replaced or AsyncHTTPTransport(**self._arguments)
+        return self._replaced
 
     def _turns_here(self) -> anyio.Semaphore:
         """Return the semaphore of the running event loop; those of closed ones are forgotten."""

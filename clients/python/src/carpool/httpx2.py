@@ -23,7 +23,7 @@ except ImportError as error:
     raise ImportError("carpool.httpx2 needs the package httpx2: pip install httpx2") from error
 
 from . import _adapters as adapters
-from ._httpx2 import Settings, converted, finished, may_retry, pause_before, taken_within, traced
+from ._httpx2 import Settings, converted, finished, is_replaced, may_retry, pause_before, taken_within, traced
 from ._sync.exchange import Exchange
 from ._threads import AsyncExchange, has_ended, new_exchange, owner
 
@@ -36,7 +36,8 @@ class CarpoolTransport(httpx2.BaseTransport):
     """Sends the requests of an `httpx2.Client` through carpoold; threads may share it.
 
     The arguments are those of `httpx2.HTTPTransport`. `socket_options` and the keep-alive limits have no meaning,
-    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPTransport`.
+    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPTransport`, and while a
+    library for tests, such as respx, has replaced the methods that send.
     """
 
     def __init__(  # noqa: PLR0917, as in httpx2
@@ -54,7 +55,9 @@ class CarpoolTransport(httpx2.BaseTransport):
         socket_options: Any = None,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in {"self", "__class__"}}
+        self._arguments = arguments
         self._plain = HTTPTransport(**arguments) if adapters.is_off() else None
+        self._replaced: HTTPTransport | None = None
         self._settings = Settings(**arguments)
         self._retries = retries
         self._turns = threading.Semaphore(limits.max_connections or 1_000_000)
@@ -75,8 +78,8 @@ class CarpoolTransport(httpx2.BaseTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; raises the exceptions of httpx2."""
         adapters.check_library(request, httpx2.Request)
-        if self._plain is not None:
-            return self._plain.handle_request(request)
+        if (plain := self._plain or self._replacement()) is not None:
+            return plain.handle_request(request)
         timeout = request.extensions.get("timeout", {})
         if not self._turns.acquire(timeout=timeout.get("pool")):
             raise httpx2.PoolTimeout(f"no request has ended for {timeout['pool']} s", request=request)
@@ -88,9 +91,17 @@ class CarpoolTransport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Close the connections to the daemon that no response uses."""
-        if self._plain is not None:
-            self._plain.close()
+        for plain in (self._plain, self._replaced):
+            if plain is not None:
+                plain.close()
         _close(self._idle)
+
+    def _replacement(self) -> HTTPTransport | None:
+        """Return a transport of httpx2 while another library has replaced its methods; it is made once."""
+        if not is_replaced(HTTPTransport, "handle_request", "ConnectionPool"):
+            return None
+        self._replaced = self._replaced or HTTPTransport(**self._arguments)
+        return self._replaced
 
     def _send(self, request: httpx2.Request) -> httpx2.Response:
         attempt = 0
@@ -191,7 +202,9 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
         socket_options: Any = None,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in {"self", "__class__"}}
+        self._arguments = arguments
         self._plain = AsyncHTTPTransport(**arguments) if adapters.is_off() else None
+        self._replaced: AsyncHTTPTransport | None = None
         self._settings = Settings(**arguments)
         self._retries = retries
         self._max_connections = limits.max_connections or 1_000_000
@@ -212,8 +225,8 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; raises the exceptions of httpx2."""
         adapters.check_library(request, httpx2.Request)
-        if self._plain is not None:
-            return await self._plain.handle_async_request(request)
+        if (plain := self._plain or self._replacement()) is not None:
+            return await plain.handle_async_request(request)
         timeout = request.extensions.get("timeout", {})
         turns = self._turns_here()
         try:
@@ -230,12 +243,20 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close the connections to the daemon that no response uses."""
-        if self._plain is not None:
-            await self._plain.aclose()
+        for plain in (self._plain, self._replaced):
+            if plain is not None:
+                await plain.aclose()
         for exchange in self._idle.drain():
             # One of an event loop that has ended is closed with it.
             with contextlib.suppress(RuntimeError):
                 await exchange.discard()
+
+    def _replacement(self) -> AsyncHTTPTransport | None:
+        """Return a transport of httpx2 while another library has replaced its methods; it is made once."""
+        if not is_replaced(AsyncHTTPTransport, "handle_async_request", "AsyncConnectionPool"):
+            return None
+        self._replaced = self._replaced or AsyncHTTPTransport(**self._arguments)
+        return self._replaced
 
     def _turns_here(self) -> anyio.Semaphore:
         """Return the semaphore of the running event loop; those of closed ones are forgotten."""

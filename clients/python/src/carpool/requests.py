@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 try:
     import requests
+    import urllib3.connectionpool
     from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, DEFAULT_RETRIES, HTTPAdapter
     from requests.utils import prepend_scheme_if_needed, select_proxy
 except ImportError as error:
@@ -34,7 +35,8 @@ class CarpoolAdapter(HTTPAdapter):
     """Sends the requests of a `requests.Session` through carpoold; threads may share it.
 
     The arguments are those of `HTTPAdapter`. `max_retries` is honoured as there; the sizes of pools have no meaning,
-    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPAdapter`.
+    because the daemon has the connections. With `CARPOOL=off` in the environment it is an `HTTPAdapter`, and while a
+    library for tests, such as vcrpy, has replaced the connections of urllib3.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class CarpoolAdapter(HTTPAdapter):
         if not (proxy and proxy.lower().startswith("socks")):
             # It refuses URLs and proxies that are not valid. urllib3 connects only when it sends.
             pool = super().get_connection_with_tls_context(request, verify, proxies=proxies, cert=cert)
-        if adapters.is_off():
+        if adapters.is_off() or _is_replaced():
             return pool or super().get_connection_with_tls_context(request, verify, proxies=proxies, cert=cert)
         settings, configuration = self._settings(request, verify, cert, pool)
         if proxy:
@@ -112,6 +114,12 @@ class CarpoolAdapter(HTTPAdapter):
             settings["addresses"] = {"local_address": source[0]}
         settings["session"] = adapters.session_name(configuration)
         return settings, configuration
+
+
+def _is_replaced() -> bool:
+    """Whether a mock has replaced what sends the requests of urllib3; `send` of adapters is that of requests anyway."""
+    pool = urllib3.connectionpool.HTTPConnectionPool
+    return not pool.ConnectionCls.__module__.startswith("urllib3.") or adapters.is_replaced(pool, "urlopen")
 
 
 def _close(idle: adapters.Idle[Exchange]) -> None:
