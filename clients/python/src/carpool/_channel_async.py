@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -251,10 +252,7 @@ class AsyncChannel:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            raise RuntimeError(
-                "AsyncClient needs the event loop of asyncio or uvloop, and none is running: with another one, such as "
-                "trio's, use a Client in a thread"
-            ) from None
+            raise RuntimeError(_no_loop()) from None
         if (place := self._places.get(loop)) is None:
             for other in [each for each in list(self._places) if each.is_closed()]:
                 if (left := self._places.pop(other, None)) is not None and left.link is not None:
@@ -330,3 +328,17 @@ class AsyncChannel:
 def _close_result(opening: asyncio.Future[socket.socket]) -> None:
     if not opening.cancelled() and opening.exception() is None:
         opening.result().close()
+
+
+def _no_loop() -> str:
+    """Return the message for a caller without an event loop of asyncio."""
+    needed = "AsyncClient needs the event loop of asyncio or uvloop"
+    # It is imported where there may be another one.
+    sniffio = sys.modules.get("sniffio")
+    found = getattr(getattr(sniffio, "thread_local", None), "name", None)
+    if found in {None, "asyncio"}:
+        return f"{needed}, and none is running: use it in a coroutine that asyncio.run() runs, or use a Client"
+    return (
+        f"{needed}, and this is {found}: use a Client in a thread, as in trio.to_thread.run_sync(client.get, url), "
+        "or httpx.AsyncClient(transport=carpool.httpx.AsyncCarpoolTransport()), which runs on trio too"
+    )

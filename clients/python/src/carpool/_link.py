@@ -25,6 +25,8 @@ MAX_ATOMIC_BYTES: Final = 16_384
 # these calls has succeeded, the loss of the connection raises ConnectionLostError.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
+_INTERRUPTED: Final = "the client was closed by another thread"
+
 
 def keep(queue: deque[Notification], notification: Notification) -> None:
     """Queue a notification until it is read."""
@@ -60,6 +62,7 @@ class Link:
         self.is_unsent = False
         self.has_only_sent_one = False
         self.made_in = _fork.generation()
+        self._is_interrupted = False
         self._readable: select.poll | None = None
         self._is_partly_sent = False
         self._closing = RLock()
@@ -85,6 +88,7 @@ class Link:
     def interrupt(self) -> None:
         """End the connection for the thread that waits on it."""
         with self._closing:
+            self._is_interrupted = True
             try:
                 self.socket.shutdown(socket.SHUT_RDWR)
             except OSError:
@@ -142,7 +146,10 @@ class Link:
         self._readable = readable
         if not is_readable:
             return False
-        self.rpc.receive_data(self.socket.recv(READ_BYTES))
+        data = self.socket.recv(READ_BYTES)
+        if not data and self._is_interrupted:
+            raise ConnectionLostError(_INTERRUPTED)
+        self.rpc.receive_data(data)
         return True
 
     def settle(self, answer: Result | Failure) -> None:
@@ -158,4 +165,6 @@ class Link:
         """Return the exception for an error of the socket."""
         if self.made_in != _fork.generation():
             return ForkedError(f"the call{occasion} belongs to the parent process; call again after os.fork()")
+        if self._is_interrupted:
+            return ConnectionLostError(_INTERRUPTED)
         return ConnectionLostError(f"lost the connection to the daemon{occasion}: {error.strerror}")

@@ -81,12 +81,12 @@ class AsyncEventStream:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """End the subscription; the iteration ends too."""
+        """End the subscription; the iteration ends too, also one that waits in another thread or task."""
         self._is_closed = True
         await self._channel.close()
 
     async def _next(self) -> Event | None:
-        """Return the next event; None after the timeout."""
+        """Return the next event; None after the timeout, and when the stream is closed."""
         _fork.check(self._made_in, "the event stream")
         idle = deadline(self._timeout)
         ends = [end for end in (idle, self._until) if end is not None]
@@ -96,10 +96,16 @@ class AsyncEventStream:
                 if not self._has_begun:
                     await self._begin()
                     continue
+                if self._is_closed:
+                    # While the subscription was made, on a connection that the closing did not know.
+                    await self._channel.close()
+                    return None
                 left = None if end is None else max(0.0, end - time.monotonic())
                 notification = await self._channel.notification(left)
             except DaemonUnreachableError:
-                if self._is_closed or not (self._reconnect and self._has_begun):
+                if self._is_closed:
+                    return None
+                if not (self._reconnect and self._has_begun):
                     raise
                 if not await self._wait_for_the_daemon(end):
                     return None
@@ -126,6 +132,8 @@ class AsyncEventStream:
         pause = _FIRST_PAUSE
         while end is None or time.monotonic() + pause < end:
             await self._channel.pause(pause)
+            if self._is_closed:
+                return False
             try:
                 await self._begin()
             except DaemonUnreachableError:
