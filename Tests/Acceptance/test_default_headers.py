@@ -70,14 +70,14 @@ def test_hh_04_basic(client: carpool.Client, origin: ScriptedOrigin, user: str, 
 
 
 def test_hh_04_httpbin_lets_us_in(client: carpool.Client, httpbin: Httpbin) -> None:
-    interceptor = [{"basic_auth": {"username": "user", "password": "pass word"}}]
+    interceptor: list[carpool.InterceptorOptions] = [{"basic_auth": {"username": "user", "password": "pass word"}}]
     url = f"{httpbin.url}/basic-auth/user/pass%20word"
     assert client.get(url, interceptor=interceptor, serialize="json").value == {"authenticated": True, "user": "user"}
     assert client.get(url).status_code == 401
 
 
 def test_hh_05_bearer(client: carpool.Client, origin: ScriptedOrigin, httpbin: Httpbin) -> None:
-    interceptor = [{"bearer": {"token": "abc.DEF-1~2+3/4="}}]
+    interceptor: list[carpool.InterceptorOptions] = [{"bearer": {"token": "abc.DEF-1~2+3/4="}}]
     assert sent(client, origin, interceptor=interceptor).values("Authorization") == ["Bearer abc.DEF-1~2+3/4="]
     seen = client.get(f"{httpbin.url}/bearer", interceptor=interceptor, serialize="json").value
     assert seen == {"authenticated": True, "token": "abc.DEF-1~2+3/4="}

@@ -12,11 +12,11 @@ from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
 
-def callback(name: str) -> dict[str, Any]:
+def callback(name: str) -> carpool.InterceptorOptions:
     return {"callback": {"name": name}}
 
 
-def set_header(name: str, value: str, mode: str = "replace") -> dict[str, Any]:
+def set_header(name: str, value: str, mode: str = "replace") -> Any:
     return {"set_header": {"name": name, "value": value, "mode": mode}}
 
 
@@ -28,7 +28,7 @@ class Retriers:
         self.asked: list[str] = []
         self.errors: list[str] = []
 
-    def add(self, name: str, *answers: Any) -> dict[str, Any]:
+    def add(self, name: str, *answers: Any) -> carpool.InterceptorOptions:
         """Register one; after its answers it returns None."""
         left = list(answers)
 
@@ -124,7 +124,7 @@ def test_ri_04_the_first_adapter_that_fails_stops_the_others(client: carpool.Cli
 def test_ri_06_the_sessions_come_before_the_requests(client: carpool.Client, origin: ScriptedOrigin) -> None:
     order: list[str] = []
 
-    def both(name: str) -> dict[str, Any]:
+    def both(name: str) -> Any:
         client.register(
             name, adapt=lambda _: order.append(f"{name} adapts"), retry=lambda _: order.append(f"{name} retries")
         )

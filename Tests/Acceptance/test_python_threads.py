@@ -18,7 +18,7 @@ from harness.waiting import PATIENCE_SECONDS, eventually, join
 from loops import LOOPS, running_on
 from origins.scripted import ScriptedOrigin
 
-CALLBACK = {"callback": {"name": "c"}}
+CALLBACK: carpool.InterceptorOptions = {"callback": {"name": "c"}}
 
 
 def in_threads(count: int, work: Callable[[int], object]) -> None:

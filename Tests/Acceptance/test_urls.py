@@ -102,7 +102,7 @@ def test_f5_the_session_says_what_its_requests_do_not(wire: Wire, origin: Script
 
 
 def test_f5_what_adapters_and_parameters_make_is_encoded_once(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    rewrite = {"rewrite": {"query": {"set": {"k": "ü"}}}}
+    rewrite: carpool.InterceptorOptions = {"rewrite": {"query": {"set": {"k": "ü"}}}}
     client.get(f"{origin.url}/[1]?a=%20", params={"b": [1]}, encoding="form", interceptor=[rewrite])
     assert sent(origin) == b"/%5B1%5D?a=%20&b%5B%5D=1&k=%C3%BC"
 

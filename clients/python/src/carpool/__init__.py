@@ -46,6 +46,7 @@ from ._inputs import (
     SerializeOptions,
     SessionCacheOptions,
 )
+from ._interceptors import InterceptorOptions
 from ._models import CacheOutcome, Headers, Progress, ServerSentEvent
 from ._netrc import NetrcAuth
 from ._options import RequestOptions, SessionOptions
@@ -123,6 +124,7 @@ __all__ = [
     "HTTPStatusError",
     "Headers",
     "HostReachability",
+    "InterceptorOptions",
     "InvalidParamsError",
     "MethodNotFoundError",
     "NetrcAuth",

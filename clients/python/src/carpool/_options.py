@@ -14,6 +14,7 @@ from ._inputs import (
     Serialize,
     SessionCacheOptions,
 )
+from ._interceptors import InterceptorName, InterceptorOptions
 
 
 class RequestOptions(PythonOptions, total=False):
@@ -57,7 +58,7 @@ class RequestOptions(PythonOptions, total=False):
     """Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel`
     ends the request, `request.wait` returns the whole record. For the first attempt only. Default: false.
     """
-    interceptor: Sequence[Literal["retry_policy", "connection_lost", "offline", "compress"] | Mapping[str, Any]] | None
+    interceptor: Sequence[InterceptorName | InterceptorOptions] | None
     """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
     validate: bool | Sequence[Mapping[str, Any]] | None
     """Which responses are acceptable; others fail the request. Default: the session's."""
@@ -178,7 +179,7 @@ class SessionOptions(TypedDict, total=False):
     """When the request to send is made. `lazy`: when the request starts. `eager`: at once, adapters included.
     Default: "lazy".
     """
-    interceptor: Sequence[Literal["retry_policy", "connection_lost", "offline", "compress"] | Mapping[str, Any]]
+    interceptor: Sequence[InterceptorName | InterceptorOptions]
     """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
     validate: bool | Sequence[Mapping[str, Any]]
     """Which responses are acceptable; others fail the request. Default: false."""

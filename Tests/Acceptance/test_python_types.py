@@ -1,0 +1,102 @@
+"""Types of the Python client: those of `interceptor` are those of the catalogue, and errors are short."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from carpool import _interceptors
+from harness.daemon import ROOT, Daemon
+from harness.waiting import PATIENCE_SECONDS
+
+TYPES = ROOT / ".build/tests/types"
+"""What mypy knows of the client's modules, from one program and one run to the next."""
+VERSIONS = ["3.10", "3.14"]
+
+
+def errors(tmp_path: Path, program: str, version: str = "3.10") -> str:
+    """Return what mypy writes about a program."""
+    (tmp_path / "program.py").write_text(program)
+    options = ["--strict", "--config-file", os.devnull, "--cache-dir", str(TYPES), "--python-version", version]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "--no-error-summary", "program.py"],
+        env={"MYPYPATH": str(Path(carpool.__file__).parents[1])},
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE_SECONDS,  # of a processor, without a cache
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    return done.stdout
+
+
+# MARK: Interceptors
+
+
+def members(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """The members of an object of the catalogue, of all its alternatives."""
+    if "$ref" in schema:
+        return members(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    found: dict[str, Any] = dict(schema.get("properties", {}))
+    for alternative in schema.get("oneOf", ()):
+        found |= members(alternative, schemas)
+    return found
+
+
+def compare(kind: Any, schema: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Compare a TypedDict with an object of the catalogue, and its members that are such too."""
+    hints = typing.get_type_hints(kind, {**vars(_interceptors), **vars(carpool)})
+    of_catalogue = members(schema, schemas)
+    assert set(hints) == set(of_catalogue), kind
+    for name, hint in hints.items():
+        inner = [each for each in (hint, *typing.get_args(hint)) if typing.is_typeddict(each)]
+        if inner:
+            compare(inner[0], of_catalogue[name], schemas)
+        else:
+            assert not members(of_catalogue[name], schemas), f"{name} of {kind} has members in the catalogue"
+
+
+def test_the_members_of_interceptors_are_those_of_the_catalogue(daemon: Daemon) -> None:
+    schemas = daemon.call("rpc.discover")["components"]["schemas"]
+    compare(_interceptors.InterceptorOptions, schemas["InterceptorElement"], schemas)
+
+
+INTERCEPTORS = """
+import carpool
+
+carpool.get("https://a.example/", interceptor=[
+    "retry_policy",
+    {"set_header": {"name": "A", "value": "b", "mode": "append"}},
+    {"rewrite": {"host": "b.example", "query": {"set": {"a": "b"}}}},
+    {"retry_policy": {"limit": 3, "jitter": 0.5}},
+    {"oauth2": {"token_url": "https://a.example/token", "credential": {"access_token": "a"}}},
+    {"callback": {"name": "mine", "handles": ["adapt"]}},
+])
+own: carpool.InterceptorOptions = {"compress": {"format": "gzip"}}
+carpool.get("https://a.example/", interceptor=[own])
+carpool.Client().create_session("s", {"interceptor": [own, {"bearer": {"token": "t"}}]})
+"""
+WRONG_INTERCEPTORS = [
+    '[{"set_heder": {"name": "A", "value": "b"}}]',
+    '[{"set_header": {"name": "A"}}]',
+    '[{"set_header": {"name": "A", "value": 1}}]',
+    '[{"retry_policy": {"limits": 3}}]',
+    '["retry"]',
+]
+
+
+def test_interceptors_are_typed(tmp_path: Path) -> None:
+    assert errors(tmp_path, INTERCEPTORS) == ""
+    program = "import carpool\n" + "".join(
+        f'carpool.get("https://a.example/", interceptor={wrong})\n' for wrong in WRONG_INTERCEPTORS
+    )
+    found = errors(tmp_path, program)
+    for number in range(2, 2 + len(WRONG_INTERCEPTORS)):
+        assert f"program.py:{number}: error: " in found
