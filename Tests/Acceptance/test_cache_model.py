@@ -136,7 +136,7 @@ def test_ch_06_to_ch_10_policies(
     for path in ("/fresh", "/tagged"):
         client.get(f"{origin.url}{path}")
     for path, count in (("/fresh", fresh), ("/stale", stale), ("/tagged", tagged)):
-        response = client.get(f"{origin.url}{path}", cache=policy)  # type: ignore[call-overload]
+        response = client.get(f"{origin.url}{path}", cache=policy)  # type: ignore[arg-type]
         assert response.content == path[1:].encode()
         assert counted(origin, path) == count, path
 

@@ -22,7 +22,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 
 def failure(client: carpool.Client, url: str, method: str = "GET", **arguments: object) -> str:
     with pytest.raises(carpool.RequestError) as caught:
-        client.request(method, url, **arguments)  # type: ignore[call-overload]
+        client.request(method, url, **arguments)  # type: ignore[arg-type]
     return caught.value.name.removeprefix("session_task_failed.")
 
 

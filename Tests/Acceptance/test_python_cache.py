@@ -54,7 +54,7 @@ def test_a_call_has_a_policy(client: carpool.Client, origin: ScriptedOrigin) -> 
 
 def test_a_setting_of_a_store_belongs_to_a_session(client: carpool.Client, origin: ScriptedOrigin) -> None:
     with pytest.raises(carpool.InvalidParamsError, match="belongs to the `cache` of a session"):
-        client.get(origin.url, cache={"store": "ours"})  # type: ignore[call-overload]
+        client.get(origin.url, cache={"store": "ours"})  # type: ignore[arg-type]
 
 
 def test_sessions_share_a_store_by_its_name(client: carpool.Client, origin: ScriptedOrigin) -> None:

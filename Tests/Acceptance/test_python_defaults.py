@@ -192,7 +192,7 @@ def test_the_functions_of_the_module_share_a_client(
 
 def test_the_functions_have_the_arguments_of_the_methods(client: carpool.Client) -> None:
     with pytest.raises(TypeError, match="did you mean headers"):
-        carpool.get("http://127.0.0.1/", header={})  # type: ignore[call-overload]
+        carpool.get("http://127.0.0.1/", header={})  # type: ignore[arg-type]
     assert carpool.get.__doc__ == client.get.__doc__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import typing
@@ -100,3 +101,57 @@ def test_interceptors_are_typed(tmp_path: Path) -> None:
     found = errors(tmp_path, program)
     for number in range(2, 2 + len(WRONG_INTERCEPTORS)):
         assert f"program.py:{number}: error: " in found
+
+
+# MARK: Errors
+
+WRONG = [
+    ('timeout="5"', 'Argument "timeout".*has incompatible type "str"; expected "float'),
+    ('headers={"a": 5}', 'Argument "headers".*has incompatible type "dict.str, int."'),
+    ("timout=5", 'Argument "timout".*has incompatible type "int"; expected "NoSuchArgument'),
+    ('verify=5, json={"a": 1}', 'Argument "verify".*has incompatible type "int"'),
+    ('stream=True, total="5"', 'Argument "total".*has incompatible type "str"'),
+    ('stream="yes"', 'Argument "stream".*has incompatible type "Literal'),
+    ("interceptor=5", 'Argument "interceptor".*has incompatible type "int"'),
+]
+CALLS = ["carpool.get", "carpool.Client().post", "await carpool.AsyncClient().put"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_error_of_a_type_checker_is_one_line(tmp_path: Path, version: str) -> None:
+    lines = ["import carpool", "async def main() -> None:"]
+    lines += [f"    {call}('https://a.example/', {wrong})" for call in CALLS for wrong, _ in WRONG]
+    lines += ["    carpool.get(5)", "    carpool.request('GET', 'https://a.example/', timeout='5')"]
+    found = errors(tmp_path, "\n".join(lines) + "\n", version).splitlines()
+    assert max(map(len, found)) < 400
+    expected = [*(text for _ in CALLS for _, text in WRONG), "Argument 1 has", 'Argument "timeout"']
+    assert len(found) == len(expected)
+    for number, (line, text) in enumerate(zip(found, expected, strict=True), 3):
+        assert re.match(rf"program.py:{number}: error: {text}", line), line
+
+
+RIGHT = """
+import carpool
+from typing import Any
+from typing_extensions import Unpack, assert_type
+
+client, later = carpool.Client(), carpool.AsyncClient()
+assert_type(client.get("https://a.example/"), carpool.Response)
+assert_type(client.get("https://a.example/", stream=False), carpool.Response)
+assert_type(carpool.get("https://a.example/", stream=True), carpool.Stream)
+
+async def main(any: Any, **options: Unpack[carpool.RequestOptions]) -> None:
+    assert_type(await later.get("https://a.example/", timeout=(1, None)), carpool.Response)
+    assert_type(await later.post("https://a.example/", stream=True, data=b""), carpool.AsyncStream)
+    assert_type(client.put(any, json=any, timeout=any), carpool.Response)
+    assert_type(client.put(any, json=any, timeout=any, stream=True), carpool.Stream)
+    assert_type(client.request("GET", "https://a.example/", **options), carpool.Response)
+    assert_type(client.get("https://a.example/", stream=True, **options), carpool.Stream)
+    async for page in later.pages("https://a.example/", max_pages=3, **options):
+        assert_type(page, carpool.Response)
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_right_arguments_have_their_types(tmp_path: Path, version: str) -> None:
+    assert errors(tmp_path, RIGHT, version) == ""

@@ -218,10 +218,10 @@ def test_retries_include_error_statuses(client: carpool.Client, origin: Scripted
 def test_the_response_of_the_last_retry_is_returned(client: carpool.Client, origin: ScriptedOrigin) -> None:
     url = origin.on("/", lambda exchange: exchange.reply(503, b"gone"))
     policy = {"limit": 1, "scale_ms": 1, "without_validation": True}
-    response = client.get(url, retry=policy)  # type: ignore[call-overload]
+    response = client.get(url, retry=policy)  # type: ignore[arg-type]
     assert (response.status_code, response.text, len(origin.requests)) == (503, "gone", 2)
     with pytest.raises(carpool.ValidationError):
-        client.get(url, retry=policy, validate=True)  # type: ignore[call-overload]
+        client.get(url, retry=policy, validate=True)  # type: ignore[arg-type]
 
 
 def test_what_the_session_refuses_is_refused_with_retries_too(client: carpool.Client, origin: ScriptedOrigin) -> None:

@@ -210,7 +210,7 @@ def test_an_unknown_parameter_names_the_nearest_one_and_nothing_is_sent(
     client: carpool.Client, origin: ScriptedOrigin
 ) -> None:
     with pytest.raises(TypeError, match=r"no argument 'timeout_msec'; did you mean timeout_ms\?"):
-        client.get(origin.url, timeout_msec=5)  # type: ignore[call-overload]
+        client.get(origin.url, timeout_msec=5)  # type: ignore[arg-type]
     with pytest.raises(carpool.InvalidParamsError) as caught:
         client.call("request.perform", url=origin.url, timeout_msec=5)
     assert caught.value.data["path"] == "params.timeout_msec"

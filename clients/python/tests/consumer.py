@@ -91,8 +91,8 @@ def blocking() -> None:
         assert people
         assert_type(fetch(client, "page", params={"q": "car pool"}).content, bytes)
         assert_type(client.get("page", stream=True), carpool.Stream)
-        client.get("page", timout=1)  # type: ignore[call-overload]
-        client.get("page", timeout="1")  # type: ignore[call-overload]
+        client.get("page", timout=1)  # type: ignore[arg-type]
+        client.get("page", timeout="1")  # type: ignore[arg-type]
         carpool.Client(tiemout=1)  # type: ignore[call-arg]
         with client.stream("GET", "page") as stream:
             assert_type(stream, carpool.Stream)

@@ -1,11 +1,12 @@
 """Write the modules that are made from others; with --check only report whether they are current.
 
 The blocking client, src/carpool/_sync, is made from _async, and the transports of httpx2 from those of httpx, whose
-names it has kept.
+names it has kept. The types of overloaded arguments, _arguments.py, are those of RequestOptions.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -80,6 +81,38 @@ def generate(source: str, substitutions: list[tuple[str, str]], used: set[str]) 
     return HEADER.format(source) + text
 
 
+def arguments_module() -> str:
+    """Return the module of `RequestArguments`: the arguments of a request, of which each may have a wrong type too."""
+    members, names = [], set()
+    sources = [ast.parse((PACKAGE / name).read_text()) for name in ("_inputs.py", "_options.py")]
+    known = {
+        target.id if isinstance(target, ast.Name) else ""
+        for node in sources[0].body
+        for target in (node.targets if isinstance(node, ast.Assign) else [])
+    } | {node.name for node in sources[0].body if isinstance(node, ast.ClassDef)}
+    for node in (each for source in sources for each in source.body if isinstance(each, ast.ClassDef)):
+        if node.name not in {"PythonOptions", "RequestOptions"}:
+            continue
+        for member in (each for each in node.body if isinstance(each, ast.AnnAssign)):
+            kind = ast.unparse(member.annotation).replace("'", '"')
+            wider = kind if kind == "Any" else kind.removesuffix(" | None") + " | Wrong | None"
+            members.append(f"    {ast.unparse(member.target)}: {wider}")
+            names |= {each.id for each in ast.walk(member.annotation) if isinstance(each, ast.Name)}
+    imported = "".join(f"    {name},\n" for name in sorted(names & known))
+    return (
+        HEADER.format("_inputs.py and _options.py")
+        + '"""The types of the arguments of overloaded methods."""\n\nfrom __future__ import annotations\n\n'
+        + "from collections.abc import Mapping, Sequence\nfrom typing import Any, Literal, NoReturn, TypedDict\n\n"
+        + "from ._cookies import CookieInput\n"
+        + f"from ._inputs import (\n{imported})\n"
+        + "from ._interceptors import InterceptorName, InterceptorOptions\nfrom ._mismatch import OtherType\n\n"
+        + "Wrong = OtherType[NoReturn]\n\n\n"
+        + 'class RequestArguments(TypedDict, total=False):\n    """The members of `RequestOptions`."""\n\n'
+        + "\n".join(members)
+        + "\n"
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Run as a program; return the exit code."""
     for modules, substitutions in ((BLOCKING_MODULES, BLOCKING), (HTTPX2_MODULES, HTTPX2)):
@@ -88,6 +121,8 @@ def main(arguments: list[str]) -> int:
         if unused := [pattern for pattern, _ in substitutions if pattern not in used]:
             print(f"unused substitutions: {unused}", file=sys.stderr)
             return 1
+        if modules is HTTPX2_MODULES:
+            texts["_arguments.py"] = arguments_module()
         for name, text in texts.items():
             target = PACKAGE / name
             if "--check" not in arguments:

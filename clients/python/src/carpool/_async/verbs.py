@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from .._options import RequestOptions
 from .._response import Response
@@ -12,8 +12,12 @@ from .stream import AsyncStream
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .._arguments import RequestArguments
     from .._defaults import Defaults
+    from .._mismatch import NoSuchArgument, OtherType
     from .._pages import Pages
+
+    Wrong = OtherType[NoReturn]
 
 # The maximum of a streamed body that is in transit: the largest pipe that a user may have (pipe(7), pipe-max-size).
 CREDIT_BYTES = 1_048_576
@@ -25,22 +29,24 @@ class AsyncVerbs:
     @overload
     async def request(
         self,
-        method: str,
-        url: str,
+        method: str | Wrong,
+        url: str | Wrong,
         *,
-        stream: Literal[True],
-        **options: Unpack[RequestOptions],
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
     ) -> AsyncStream: ...
     @overload
     async def request(
         self,
-        method: str,
-        url: str,
+        method: str | Wrong,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    async def request(self, method: str, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    async def request(self, method: str, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def request(self, method: Any, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Send a request and return its response.
 
         `params` are names and values for the query; `headers` is a mapping or an ordered list of pairs; `json` a value;
@@ -56,7 +62,7 @@ class AsyncVerbs:
         """
         return await self._either(method, url, options, stream=stream)
 
-    async def _either(self, method: str, url: str, options: RequestOptions, *, stream: bool) -> Response | AsyncStream:
+    async def _either(self, method: str, url: str, options: Any, *, stream: bool) -> Response | AsyncStream:
         """Return the response of a request, or its stream."""
         if stream:
             return await self._open(method, url, CREDIT_BYTES, options)
@@ -108,69 +114,155 @@ class AsyncVerbs:
             is_there = pages.advance(response)
 
     @overload
-    async def get(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def get(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
-    async def get(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    async def get(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    async def get(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    async def get(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def get(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a GET request; the arguments are those of `request`."""
         return await self._either("GET", url, options, stream=stream)
 
     @overload
-    async def options(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def options(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
     async def options(
         self,
-        url: str,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    async def options(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    async def options(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def options(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make an OPTIONS request; the arguments are those of `request`."""
         return await self._either("OPTIONS", url, options, stream=stream)
 
     @overload
-    async def head(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def head(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
-    async def head(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    async def head(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
-        """Make a HEAD request; the arguments are those of `request`."""
+    async def head(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    async def head(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def head(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+        """Make a HEAD request; the arguments are those of `request`. It follows redirects too."""
         return await self._either("HEAD", url, options, stream=stream)
 
     @overload
-    async def post(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def post(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
-    async def post(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    async def post(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    async def post(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    async def post(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def post(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a POST request; the arguments are those of `request`."""
         return await self._either("POST", url, options, stream=stream)
 
     @overload
-    async def put(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def put(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
-    async def put(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    async def put(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    async def put(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    async def put(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def put(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a PUT request; the arguments are those of `request`."""
         return await self._either("PUT", url, options, stream=stream)
 
     @overload
-    async def patch(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def patch(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
-    async def patch(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    async def patch(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    async def patch(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    async def patch(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def patch(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a PATCH request; the arguments are those of `request`."""
         return await self._either("PATCH", url, options, stream=stream)
 
     @overload
-    async def delete(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> AsyncStream: ...
+    async def delete(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> AsyncStream: ...
     @overload
     async def delete(
         self,
-        url: str,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    async def delete(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    async def delete(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    async def delete(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a DELETE request; the arguments are those of `request`."""
         return await self._either("DELETE", url, options, stream=stream)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from .._options import RequestOptions
 from .._response import Response
@@ -13,8 +13,12 @@ from .stream import Stream
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .._arguments import RequestArguments
     from .._defaults import Defaults
+    from .._mismatch import NoSuchArgument, OtherType
     from .._pages import Pages
+
+    Wrong = OtherType[NoReturn]
 
 # The maximum of a streamed body that is in transit: the largest pipe that a user may have (pipe(7), pipe-max-size).
 CREDIT_BYTES = 1_048_576
@@ -26,22 +30,24 @@ class Verbs:
     @overload
     def request(
         self,
-        method: str,
-        url: str,
+        method: str | Wrong,
+        url: str | Wrong,
         *,
-        stream: Literal[True],
-        **options: Unpack[RequestOptions],
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
     ) -> Stream: ...
     @overload
     def request(
         self,
-        method: str,
-        url: str,
+        method: str | Wrong,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    def request(self, method: str, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    def request(self, method: str, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def request(self, method: Any, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Send a request and return its response.
 
         `params` are names and values for the query; `headers` is a mapping or an ordered list of pairs; `json` a value;
@@ -57,7 +63,7 @@ class Verbs:
         """
         return self._either(method, url, options, stream=stream)
 
-    def _either(self, method: str, url: str, options: RequestOptions, *, stream: bool) -> Response | Stream:
+    def _either(self, method: str, url: str, options: Any, *, stream: bool) -> Response | Stream:
         """Return the response of a request, or its stream."""
         if stream:
             return self._open(method, url, CREDIT_BYTES, options)
@@ -109,69 +115,155 @@ class Verbs:
             is_there = pages.advance(response)
 
     @overload
-    def get(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def get(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
-    def get(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    def get(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    def get(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    def get(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def get(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a GET request; the arguments are those of `request`."""
         return self._either("GET", url, options, stream=stream)
 
     @overload
-    def options(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def options(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
     def options(
         self,
-        url: str,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    def options(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    def options(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def options(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make an OPTIONS request; the arguments are those of `request`."""
         return self._either("OPTIONS", url, options, stream=stream)
 
     @overload
-    def head(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def head(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
-    def head(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    def head(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
-        """Make a HEAD request; the arguments are those of `request`."""
+    def head(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    def head(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def head(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+        """Make a HEAD request; the arguments are those of `request`. It follows redirects too."""
         return self._either("HEAD", url, options, stream=stream)
 
     @overload
-    def post(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def post(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
-    def post(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    def post(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    def post(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    def post(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def post(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a POST request; the arguments are those of `request`."""
         return self._either("POST", url, options, stream=stream)
 
     @overload
-    def put(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def put(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
-    def put(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    def put(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    def put(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    def put(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def put(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a PUT request; the arguments are those of `request`."""
         return self._either("PUT", url, options, stream=stream)
 
     @overload
-    def patch(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def patch(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
-    def patch(self, url: str, *, stream: Literal[False] = ..., **options: Unpack[RequestOptions]) -> Response: ...
-    def patch(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    def patch(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[False] = ...,
+        **options: Unpack[RequestArguments],
+    ) -> Response: ...
+    @overload
+    def patch(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def patch(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a PATCH request; the arguments are those of `request`."""
         return self._either("PATCH", url, options, stream=stream)
 
     @overload
-    def delete(self, url: str, *, stream: Literal[True], **options: Unpack[RequestOptions]) -> Stream: ...
+    def delete(
+        self,
+        url: str | Wrong,
+        *,
+        stream: Literal[True] | Wrong,
+        **options: Unpack[RequestArguments],
+    ) -> Stream: ...
     @overload
     def delete(
         self,
-        url: str,
+        url: str | Wrong,
         *,
         stream: Literal[False] = ...,
-        **options: Unpack[RequestOptions],
+        **options: Unpack[RequestArguments],
     ) -> Response: ...
-    def delete(self, url: str, *, stream: bool = False, **options: Unpack[RequestOptions]) -> Any:
+    @overload
+    def delete(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
+    def delete(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
         """Make a DELETE request; the arguments are those of `request`."""
         return self._either("DELETE", url, options, stream=stream)
