@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import http.cookiejar
+import json
+import os
+import pickle
 import threading
 import time
 from collections.abc import Callable
@@ -213,6 +216,31 @@ def test_a_jar_of_the_standard_library_is_copied(make: Open, origin: ScriptedOri
         assert sent(origin) == ["a=1"]
         assert sorted(client.cookies) == ["a", "b", "sid", "theme"]
     assert len(jar) == 2
+
+
+def test_cookies_are_stored_and_used_again(make: Open, origin: ScriptedOrigin) -> None:
+    with make(cookies={"own": "0"}) as client:
+        client.get(f"{origin.url}/login")
+        stored = [json.loads(json.dumps(client.cookies.list)), pickle.loads(pickle.dumps(client.cookies))]
+    for cookies in stored:
+        with make(cookies=cookies) as client:
+            client.get(f"{origin.url}/page")
+            assert sent(origin) == ["own=0", "sid=1", "theme=dark"]
+            assert client.cookies.list == stored[0]
+
+
+def test_a_child_keeps_cookies_of_its_own(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    with daemon.client(cookies=True) as client:
+        client.get(f"{origin.url}/login")
+        # As if another thread changed them at this moment.
+        with client.cookies._turn.lock:
+            child = os.fork()
+            if child == 0:
+                client.cookies.clear()
+                client.cookies["child"] = "1"
+                os._exit(0 if list(client.cookies) == ["child"] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert sorted(client.cookies) == ["sid", "theme"]
 
 
 def test_a_session_with_a_jar_is_left_alone(daemon: Daemon, make: Open, origin: ScriptedOrigin) -> None:

@@ -73,6 +73,9 @@ class ClientCookies(Cookies, MutableMapping[str, str]):
         # Without the values, which are secrets.
         return f"ClientCookies({list(self)!r})"
 
+    def __reduce__(self) -> tuple[type[ClientCookies], tuple[_List[dict[str, Any]]]]:
+        return ClientCookies, (self.list,)
+
     def __setitem__(self, name: str, value: str) -> None:
         self.set(name, value)
 
@@ -213,7 +216,10 @@ def _domain(domain: str) -> str:
 
 def _checked(cookie: dict[str, Any]) -> dict[str, Any]:
     """Return a cookie with the members that identify it; raises TypeError and ValueError for one that is invalid."""
-    made = {"path": "/", **{member: value for member, value in cookie.items() if value is not None}}
+    made = {
+        "path": "/",
+        **{member: value for member, value in cookie.items() if value is not None or member == "expires"},
+    }
     for member in ("name", "value", "path", *(["domain"] if "domain" in made else [])):
         value = made.get(member)
         if not isinstance(value, str):
