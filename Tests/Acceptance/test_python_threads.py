@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import gc
 import signal
@@ -62,6 +63,35 @@ def test_thirty_two_threads_share_a_client(
     assert len(identities) == 1, "one client for the limits of the daemon"
     client.close()
     balance.check()
+
+
+def test_a_client_that_was_made_before_gevent_replaced_threads_has_a_connection_for_each_greenlet(
+    daemon: Daemon, client: carpool.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gunicorn reads the program, forks, and replaces threads in the worker (`--preload --worker-class gevent`)."""
+    running = ["first"]
+
+    class OfGreenlets:
+        """Has its own attributes in each greenlet; which one runs is said by `running`."""
+
+        def __init__(self) -> None:
+            vars(self)["all"] = {}
+
+        def __getattr__(self, name: str) -> object:
+            try:
+                return vars(self)["all"][running[0], name]
+            except KeyError:
+                raise AttributeError(name) from None
+
+        def __setattr__(self, name: str, value: object) -> None:
+            vars(self)["all"][running[0], name] = value
+
+    monkeypatch.setattr(_thread, "_local", OfGreenlets)
+    for running[0] in ("first", "second", "first"):
+        client.call("daemon.ping")
+    assert connections(daemon) == 2
+    for running[0] in ("first", "second"):
+        client.close()
 
 
 def test_a_thousand_short_threads_leave_nothing(daemon: Daemon, client: carpool.Client) -> None:

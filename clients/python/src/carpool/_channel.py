@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import time
-from _thread import _local
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
@@ -33,6 +33,8 @@ class Channel:
 
     may_start: bool
     """Whether a daemon is started where there is none."""
+    _local: Any
+    """Has the seat of each thread; made at the first use, because gevent may replace threads after the import."""
 
     def __init__(self, path: str | os.PathLike[str] | None, *, is_exclusive: bool = False) -> None:
         self.may_start = True
@@ -45,7 +47,7 @@ class Channel:
 
     def _begin(self) -> None:
         """Begin without connections."""
-        self._local: Any = SimpleNamespace() if self._is_exclusive else _local()
+        vars(self).pop("_local", None)
         self._pool = Pool()
         self._declared: Link | None = None
         self._serving: list[Link] = []
@@ -244,7 +246,9 @@ class Channel:
         try:
             seat: Seat = self._local.seat
         except AttributeError:
-            seat = self._local.seat = Seat(self._pool)
+            # One of the threads that come here first sets it.
+            made = SimpleNamespace() if self._is_exclusive else _thread._local()  # noqa: SLF001
+            seat = vars(self).setdefault("_local", made).seat = Seat(self._pool)
         return seat
 
     @property
