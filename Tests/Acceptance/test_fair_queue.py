@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import resource
@@ -10,7 +11,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
+from carpool.httpx import AsyncCarpoolTransport
 from conftest import StartDaemon
 from harness.daemon import CARPOOL, CARPOOLD, Daemon
 from harness.process import begin
@@ -18,7 +21,7 @@ from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 
 def named(daemon: Daemon, name: str) -> Wire:
@@ -87,6 +90,29 @@ def test_no_setting_gives_a_client_more_than_half_of_the_connections(
     for number in (0, 257, "six"):
         with daemon.wire() as wire, pytest.raises(RemoteError, match="connections_per_host"):
             wire.call("request.perform", url=origin.url, connections_per_host=number)
+
+
+@pytest.mark.parametrize("connections", [128, 200])
+def test_a_transport_of_httpx_gets_half_of_the_connections(
+    start: StartDaemon, monkeypatch: pytest.MonkeyPatch, origin: ScriptedOrigin, connections: int
+) -> None:
+    """128 is the default; a program with more long answers at a time configures more."""
+    daemon = start(config={"limits": {"host_connections": connections}})
+    monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
+    together = threading.Barrier(connections // 2)
+
+    def meet(exchange: Exchange) -> None:
+        together.wait(PATIENCE_SECONDS)
+        exchange.reply()
+
+    url = origin.on("/together", meet)
+
+    async def send_all() -> list[int]:
+        async with httpx.AsyncClient(transport=AsyncCarpoolTransport(), timeout=PATIENCE_SECONDS * 2) as client:
+            answers = await asyncio.gather(*(client.get(url) for _ in range(together.parties)))
+            return [answer.status_code for answer in answers]
+
+    assert asyncio.run(send_all()) == [200] * together.parties
 
 
 def test_b8_silent_hosts_of_one_client_leave_connections_to_another(

@@ -61,8 +61,11 @@ _MAX_SAID: Final = 100
 
 C = TypeVar("C")
 
-# requests and httpx make many more connections to a host than a session of the daemon does by default.
-CONNECTIONS_PER_HOST: Final = 64
+# The most that a session accepts: requests and httpx make many more connections to a host than one does by default. The
+# daemon grants half of its `limits.host_connections`, by default 64.
+CONNECTIONS_PER_HOST: Final = 256
+# It has the number, so that two versions of the client do not create one session with two settings.
+_SESSION_PREFIX: Final = f"python-adapter-{CONNECTIONS_PER_HOST}-"
 
 
 class HeaderError(ValueError):
@@ -114,7 +117,7 @@ def milliseconds(seconds: float | None) -> int:
 def session_name(configuration: dict[str, Any]) -> str:
     """Return the name of the session with this configuration."""
     digest = hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()
-    return f"python-adapter-{digest[:24]}"
+    return _SESSION_PREFIX + digest[:24]
 
 
 class LengthError(Exception):
