@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -226,6 +227,17 @@ def test_the_page_of_python_has_every_exception() -> None:
     names = {name for name, value in classes.items() if issubclass(value, Exception)}
     assert len(names) > 20
     assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_the_page_of_libraries_has_every_tested_release() -> None:
+    rows = tomllib.loads((ROOT / "Tests/Acceptance/libraries/libraries.toml").read_text())["library"]
+    found, package = set(), ""
+    for line in (ROOT / "docs/libraries.md").read_text().splitlines():
+        # A row without a package is about another release of the one above.
+        if match := re.match(r"\| (?:\[([\w-]+)\]\(#[\w-]+\) )?\| ([\d.]+)", line):
+            package = match[1] or package
+            found.add(f"{package}=={match[2]}")
+    assert found == {re.sub(r"\[.*\]", "", row["requirement"]) for row in rows}
 
 
 def test_the_page_of_limits_has_every_range() -> None:

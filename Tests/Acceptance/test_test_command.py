@@ -71,7 +71,7 @@ cd {root}
 root=$PWD; logs={logs}; wanted=(); declare -A limits=([blocks]=1)
 source Tests/Support/groups.sh
 blocks() {{ sleep 600; }}
-passes() {{ echo '7 passed in 0.1s'; }}
+passes() {{ echo '7 passed in 0.1s'; echo 'not run: a part, because it is missing'; }}
 export -f blocks passes
 plan blocks 1 '' blocks
 plan behind 1 blocks passes
@@ -90,8 +90,10 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
         ["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
     )
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-3:] == [
+    assert done.stdout.splitlines()[-5:] == [
+        "passes: not run: a part, because it is missing",
         "behind was not run, because blocks has failed",
+        "later: not run: a part, because it is missing",
         "another group was not run: it has no data",
         "14 passed, 1 failed",
     ], done.stdout + done.stderr
@@ -218,6 +220,30 @@ def test_a_run_whose_groups_have_all_passed_before_has_passed(tmp_path: Path) ->
     events, told, code = planned(tmp_path, wanted="second", memory=memory)
     assert (events, code) == ([], 0), told
     assert told.splitlines()[-1] == "0 passed, 0 failed, groups that passed before: 1"
+
+
+def test_a_library_that_cannot_be_installed_is_named_and_skipped(tmp_path: Path) -> None:
+    nothing = {
+        "PIP_NO_INDEX": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_FIND_LINKS": "",
+        "CARPOOL_LIBRARIES": str(tmp_path),
+    }
+    command = [str(ROOT / "Tests/Acceptance/libraries/run"), "--quick"]
+    done = subprocess.run(
+        command,
+        env=os.environ | nothing,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    told = done.stdout.splitlines()
+    missing = [line for line in told if line.startswith("not run: ")]
+    assert "not run: openai-3.57.0, because pip could not install openai==3.57.0" in missing, told
+    assert told[-1].startswith(f"{len(missing)} skipped in "), told
+    assert done.returncode == 0
 
 
 # A `swift` that reports tests as `swift test` does; all have started before the first that blocks.

@@ -1,5 +1,7 @@
 # Groups of tests for Tests/run: started side by side, each with its own log; results are read off the logs.
 #
+# A line of a log that begins with "not run: " is repeated at the end of the run.
+#
 # Sourced. Expects `logs` (a directory), `wanted` (names of the groups to run; empty for all) and `limits` (by the beginning of
 # a group's name, after how many seconds it is ended with all that it has started). Groups and steps are exported functions,
 # and see the name of their group in `CARPOOL_TEST_GROUP`.
@@ -197,6 +199,7 @@ report() {
     skipped=$((skipped + left))
     printf '%-5s %-20s %4d s  %d passed, %d failed, %d skipped\n' \
         "$verdict" "$name" "$(<"$logs/$name.seconds")" "$good" "$bad" "$left"
+    while IFS= read -r left; do note "$name: $left"; done < <(grep '^not run: ' "$logs/$name.log")
     [[ $verdict == ok ]] || show "$name"
 }
 
