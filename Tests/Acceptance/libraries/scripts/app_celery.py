@@ -8,6 +8,7 @@ from typing import Any
 
 import carpool
 from celery import Celery
+from celery.exceptions import SoftTimeLimitExceeded
 
 FOLDER = Path(os.environ["TASKS"])
 SERIALIZER = os.environ["SERIALIZER"]
@@ -40,6 +41,15 @@ def demand(url: str) -> str:
 def insist(url: str) -> str:
     """Try again after any failure of the request."""
     return client.get(url).raise_for_status().text
+
+
+@app.task(soft_time_limit=1)
+def wait(url: str) -> str:
+    """Is interrupted while it waits for an answer; the process and its client go on."""
+    try:
+        return client.get(url).text
+    except SoftTimeLimitExceeded:
+        return f"interrupted, then {client.get(f'{url}/after').text}"
 
 
 @app.task

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import carpool
-from loopback import Origin, in_turn, serving, status
+from loopback import EventStream, Origin, in_turn, serving, status
 
 
 def raised(result: Any, kind: type[Exception]) -> Any:
@@ -48,6 +48,12 @@ def tasks(origin: Origin) -> None:
     before = len(origin.requests)
     assert app_celery.insist.delay(f"{origin.url}/shaky").get(timeout=60) == "at last"
     assert len(origin.requests) == before + 3
+
+    endless = EventStream([": waits\n\n"], ends=False)
+    origin.on("/endless", endless)
+    origin.on("/endless/after", lambda exchange: exchange.reply(body=b"as before"))
+    assert app_celery.wait.delay(f"{origin.url}/endless").get(timeout=60) == "interrupted, then as before"
+    assert endless.was_left.wait(30), "the request goes on after the task was interrupted"
 
 
 def with_worker(origin: Origin, serializer: str) -> None:
