@@ -29,7 +29,9 @@ extension JSONSchema {
             .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
             .object([.required("offline", offline, "Waits for the network and retries.")]),
             .object([
-                .required("oauth2", oauth2, "Sends a credential, and refreshes it once for all requests that wait.")
+                .required(
+                    "oauth2", oauth2,
+                    "Sends an access token, and obtains or refreshes it once for all requests that wait.")
             ]),
             .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([
@@ -131,21 +133,45 @@ extension JSONSchema {
                 "How long the access token is valid from now on. Default: until it is refused."),
         ]))
 
-    private static let oauth2 = JSONSchema.oneOf(
+    private static let oauth2 = JSONSchema.oneOf(oauth2TokenEndpoint, oauth2Callback)
+
+    private static let oauth2TokenEndpoint = JSONSchema.named(
+        "OAuth2TokenEndpoint",
         .object(
             [
                 .required(
                     "token_url", .string(maxBytes: 65_536),
-                    "The token endpoint (RFC 6749, section 6). The session sends the request without its interceptor."),
-                .optional("client_id", .string(maxBytes: 4_096), "The client's name at the endpoint."),
+                    "The token endpoint (RFC 6749). Token requests skip the interceptors and follow no redirect."),
                 .optional(
-                    "client_secret", .string(maxBytes: 4_096),
-                    "The client's password at the endpoint; sent in the form."),
+                    "grant", .choice("refresh_token", "client_credentials", "password"),
+                    """
+                    What a token is requested with. `refresh_token`: that of `credential`. `client_credentials`, `password`: \
+                    the client, or `username` and `password`; all requests of the user with the same `oauth2` share the token.
+                    """, default: "\"refresh_token\""),
+                .optional("client_id", .string(maxBytes: 4_096), "The client's name at the endpoint."),
+                .optional("client_secret", .string(maxBytes: 4_096), "The client's password at the endpoint."),
+                .optional(
+                    "client_auth", .choice("basic", "body"),
+                    "Where they are sent: in `Authorization: Basic`, or in the form. Without a secret always in the form. Default: `body` for `refresh_token`, otherwise `basic`."
+                ),
+                .optional("username", .string(maxBytes: 4_096), "The user, for the grant `password`."),
+                .optional("password", .string(maxBytes: 4_096), "The user's password, for the grant `password`."),
                 .optional("scope", .string(maxBytes: 4_096), "The scope of the token."),
+                .optional(
+                    "parameters",
+                    .map(
+                        of: .oneOf(
+                            .string(maxBytes: 4_096), .array(of: .string(maxBytes: 4_096), count: 1...8)),
+                        maxCount: 16),
+                    "Further parameters of the token request, such as `audience` or `resource`; a list repeats its name."
+                ),
                 .optional(
                     "headers", .map(of: .string(maxBytes: 16_384), maxCount: 32),
                     "Header fields for the token endpoint."),
-            ] + credentials),
+            ] + credentials))
+
+    private static let oauth2Callback = JSONSchema.named(
+        "OAuth2Callback",
         .object(
             [.required("callback", .refresherCallback, "A client returns the credential, see `callback.refresh`.")]
                 + credentials))
@@ -153,7 +179,8 @@ extension JSONSchema {
     private static let credentials: [Member] = [
         .optional(
             "credential", oauth2Credential.nullable,
-            "The first credential. Without one every request fails until `session.set_credential`.", default: "null"),
+            "The first credential, for the grant `refresh_token` and for `callback`. Without one every request fails until `session.set_credential`.",
+            default: "null"),
         .optional(
             "refresh_before_ms", .integer(0...2_592_000_000),
             "Refreshes a credential before use if it is valid for less than this time; at most a tenth of its lifetime.",
@@ -163,7 +190,8 @@ extension JSONSchema {
             JSONSchema.object([
                 .optional("interval_ms", .integer(1...2_592_000_000), "The length of the window.", default: "30000"),
                 .optional("attempts", .integer(0...1_000), "The most refreshes in the window.", default: "5"),
-            ]).nullable, "Stops refreshing for an origin that refuses every credential; `null`: no limit.",
+            ]).nullable,
+            "Stops refreshing for an origin that refuses every credential; `null`: no limit. The other grants count only tokens that replace refused ones.",
             default: "{\"interval_ms\":30000,\"attempts\":5}"),
         .optional(
             "refresh_timeout_ms", .integer(1...600_000), "The longest time for a refresh.", default: "30000"),

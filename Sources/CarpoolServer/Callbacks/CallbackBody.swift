@@ -47,7 +47,7 @@ enum CallbackBody {
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
-        for field in request.session.configuration.shown(sent.fields) {
+        for field in request.shown(sent.fields) {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)

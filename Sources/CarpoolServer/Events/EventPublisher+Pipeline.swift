@@ -106,7 +106,7 @@ extension EventPublisher {
     private func writeMembers(_ urlRequest: TransportRequest, of request: Request, _ writer: inout JSONWriter) {
         writer.member("method", urlRequest.method.rawValue)
         record.write(url: urlRequest.url.description, record.eventDetail, to: &writer)
-        let fields = request.session.configuration.shown(urlRequest.fields)
+        let fields = request.shown(urlRequest.fields)
         record.write(fields, record.eventDetail, to: &writer)
     }
 

@@ -186,7 +186,7 @@ extension RequestHandlers {
             let made = request.hasReleasedBody || request.isBeingPrepared ? nil : request.urlRequest
             let text = made.map { made in
                 var shown = made
-                shown.fields = request.session.configuration.shown(made.fields)
+                shown.fields = request.shown(made.fields)
                 return CurlDescription.text(
                     for: shown, credential: request.parameters.credential(for: made.url.origin),
                     cookies: request.sentCookies, reveal: reveals,

@@ -274,8 +274,9 @@ struct SessionHandlers {
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
         let session = try sessions.session(call.params["session"], of: call.client)
         guard let authentication = session.configuration.authentication else {
-            throw RPCError(.wrongState, "session \(session.name) has no oauth2 interceptor").with("state", "valid")
-                .with("expected", "a session that was created with an oauth2 interceptor")
+            throw RPCError(.wrongState, "session \(session.name) has no oauth2 interceptor whose credential can be set")
+                .with("state", "valid")
+                .with("expected", "a session with an oauth2 interceptor of the grant refresh_token or with a callback")
                 .with("session", session.name)
         }
         let credential = try call.params["credential"].flatMap { json throws(RPCError) in

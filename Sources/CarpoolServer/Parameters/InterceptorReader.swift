@@ -12,8 +12,10 @@ struct InterceptorReader {
     let scheduler: any Scheduler
     /// Knows when the network is back.
     let connectivity: any Connectivity
-    /// Makes the ids of requests to token endpoints.
-    let makeRequestID: () -> String
+    /// Makes the ids of token requests, and has the tokens that requests share.
+    let tokens: any TokenProvider
+    /// The user whose tokens they are.
+    let uid: UInt32
 
     /// The results of reading the elements, each in the order of the list.
     private struct Parts {
@@ -41,7 +43,7 @@ struct InterceptorReader {
         if let adapter = try adapter(json, path: path()) { return parts.adapters.append(adapter) }
         if let policy = try policy(json, path: path()) { return parts.retriers.append(PolicyRetrier(policy)) }
         if let retrier = try offlineRetrier(json, path: path()) { return parts.retriers.append(retrier) }
-        if let json = json["oauth2"] { return parts.add(try authentication(json, path: "\(path()).oauth2")) }
+        if let json = json["oauth2"] { return parts.add(try oauth2(json, path: "\(path()).oauth2")) }
         if let json = json["callback"] { parts.add(try callbacks.interceptor(json, path: "\(path()).callback")) }
     }
 
@@ -148,45 +150,38 @@ struct InterceptorReader {
 
     // MARK: Credentials
 
-    private func authentication(_ json: JSON, path: String) throws(RPCError) -> AuthenticationInterceptor {
-        let timeout = json["refresh_timeout_ms"]?.int ?? 30_000
-        let refresher = try self.refresher(json, timeoutMilliseconds: timeout, path: path)
-        let authenticator = OAuth2Authenticator(
-            refresher: refresher, refreshBeforeMilliseconds: json["refresh_before_ms"]?.int ?? 300_000)
-        var window: RefreshWindow? = RefreshWindow()
-        if let given = json["window"] {
-            window =
-                given.isNull
-                ? nil
-                : RefreshWindow(
-                    intervalMilliseconds: given["interval_ms"]?.int ?? 30_000,
-                    maximumAttempts: given["attempts"]?.int ?? 5)
+    private func oauth2(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
+        let reader = OAuth2Reader(json: json, path: path)
+        guard json["callback"] == nil else {
+            let refresher = try callbacks.refresher(json["callback"] ?? json, path: "\(path).callback")
+            return authentication(reader, refresher, try reader.credential())
         }
-        return AuthenticationInterceptor(
-            authenticator: authenticator,
-            credential: try json["credential"].flatMap { (json) throws(RPCError) in
-                try InterceptorReader.credential(json, path: "\(path).credential")
-            }, window: window, refreshTimeoutMilliseconds: timeout, scheduler: scheduler)
-    }
-
-    private func refresher(
-        _ json: JSON, timeoutMilliseconds: Int, path: String
-    ) throws(RPCError) -> any CredentialRefresher {
-        if let callback = json["callback"] { return try callbacks.refresher(callback, path: "\(path).callback") }
-        let url = json["token_url"]?.string ?? ""
-        do throws(TransportError) { _ = try HTTPURL(url) } catch {
-            throw .invalidParams(
-                path: "\(path).token_url", message: error.message, expected: "an absolute http or https URL")
-        }
+        let (url, client) = (try reader.url(), try reader.client())
         var fields: [HTTPField] = []
         try json["headers"]?.forEachMember { (name: String, value: JSON) throws(RPCError) in
             fields.append(try field(name, value.string ?? "", path: "\(path).headers.\(name)"))
         }
-        let client = TokenEndpointRefresher.Client(
-            identifier: json["client_id"]?.string, secret: json["client_secret"]?.string, scope: json["scope"]?.string)
-        return TokenEndpointRefresher(
-            url: url, client: client, fields: fields, timeoutMilliseconds: timeoutMilliseconds,
-            makeRequestID: makeRequestID)
+        try reader.check(client, fields)
+        guard client.grant == .refreshToken else {
+            let source = TokenSource(
+                url: url, client: client, fields: fields, refreshBeforeMilliseconds: reader.refreshBeforeMilliseconds,
+                window: reader.window, timeoutMilliseconds: reader.timeoutMilliseconds)
+            return TokenInterceptor(source, in: tokens.tokens(of: uid))
+        }
+        let refresher = TokenEndpointRefresher(
+            url: json["token_url"]?.string ?? "", client: client, fields: fields,
+            timeoutMilliseconds: reader.timeoutMilliseconds, makeRequestID: tokens.makeRequestID)
+        return authentication(reader, refresher, try reader.credential())
+    }
+
+    private func authentication(
+        _ reader: OAuth2Reader, _ refresher: any CredentialRefresher, _ credential: OAuth2Credential?
+    ) -> AuthenticationInterceptor {
+        AuthenticationInterceptor(
+            authenticator: OAuth2Authenticator(
+                refresher: refresher, refreshBeforeMilliseconds: reader.refreshBeforeMilliseconds),
+            credential: credential, window: reader.window, refreshTimeoutMilliseconds: reader.timeoutMilliseconds,
+            scheduler: scheduler)
     }
 
     /// The credential of an object; `nil` of `null`. Also what `session.set_credential` takes.

@@ -22,8 +22,8 @@ struct RequestParametersDecoder {
     let scheduler: EventLoop
     /// Knows the network, for interceptors that wait for it.
     let connectivity: any Connectivity
-    /// Names what an interceptor sends itself.
-    let makeRequestID: () -> String
+    /// Has the tokens that interceptors obtain.
+    let tokens: any TokenProvider
     /// Remembers the partial files of downloads.
     var partials: PartialFileIndex?
     /// Writes the files of downloads.
@@ -271,7 +271,8 @@ struct RequestParametersDecoder {
 
     private func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
         let reader = InterceptorReader(
-            callbacks: callbacks, scheduler: scheduler, connectivity: connectivity, makeRequestID: makeRequestID)
+            callbacks: callbacks, scheduler: scheduler, connectivity: connectivity, tokens: tokens,
+            uid: client.identity.uid)
         return try reader.interceptor(json, path: path)
     }
 

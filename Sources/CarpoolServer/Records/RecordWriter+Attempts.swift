@@ -41,7 +41,7 @@ extension RecordWriter {
         writer.member("method", sent.method.rawValue)
         write(url: sent.url.description, detail, to: &writer)
         if detail.level == .full {
-            write(request.session.configuration.shown(RecordWriter.sentFields(of: sent)), detail, to: &writer)
+            write(request.shown(RecordWriter.sentFields(of: sent)), detail, to: &writer)
         }
         writer.endObject()
     }

@@ -15,7 +15,7 @@ struct ParametersDecoderFactory {
     /// - Parameter isOfSession: whether the parameters are a session's, whose callbacks outlive the connection of the
     ///   call.
     func decoder(
-        for client: any Caller, files: CallFiles, ofSession isOfSession: Bool, makeRequestID: @escaping () -> String
+        for client: any Caller, files: CallFiles, ofSession isOfSession: Bool, tokens: any TokenProvider
     ) -> RequestParametersDecoder {
         let worker = worker.access(for: client.identity.workerShare)
         return RequestParametersDecoder(
@@ -24,6 +24,6 @@ struct ParametersDecoderFactory {
                 broker: callbacks, origin: isOfSession ? nil : client.profile.number,
                 client: client.identity, worker: worker),
             languages: SessionService.languages, scheduler: loop, connectivity: connectivity,
-            makeRequestID: makeRequestID, partials: partials, fileStore: self.files)
+            tokens: tokens, partials: partials, fileStore: self.files)
     }
 }

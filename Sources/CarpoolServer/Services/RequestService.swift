@@ -98,14 +98,14 @@ final class RequestService {
         guard call.params["after"] == nil else { throw .detachedFollower }
     }
 
-    private lazy var makeID = { [unowned self] in id(registry.nextSequence()) }
+    private lazy var tokens = TokenService(sessions: sessions) { [unowned self] in id(registry.nextSequence()) }
     private func id(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads the parameters of a request, or of a session, whose callbacks outlive the connection of the call.
     func decoder(for client: any Caller, files: CallFiles, ofSession isOfSession: Bool = false)
         -> RequestParametersDecoder
     {
-        decoders.decoder(for: client, files: files, ofSession: isOfSession, makeRequestID: makeID)
+        decoders.decoder(for: client, files: files, ofSession: isOfSession, tokens: tokens)
     }
 
     /// Counts what a request has come to use of memory. Returns why there is no room for it.

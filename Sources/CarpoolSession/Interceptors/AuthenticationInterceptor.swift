@@ -24,6 +24,8 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
     /// The scheduler; `nil` for that of each request's session.
     private let scheduler: (any Scheduler)?
     private let refreshTimeoutMilliseconds: Int
+    /// The session that requests credentials; `nil` for that of a waiting request.
+    private let session: Session?
     private var state: AuthenticationState
     private var waiters: [AuthenticationState.Ticket: Waiter] = [:]
     private var lastTicket = 0
@@ -31,19 +33,23 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
     /// Makes an interceptor.
     /// - Parameters:
     ///   - authenticator: applies the credential to requests.
-    ///   - credential: the first credential; without one every request fails until one is set.
+    ///   - credential: the first credential; without one every request fails until one is set, unless the authenticator
+    ///     obtains one.
     ///   - window: limits the refreshes; `nil` for no limit.
     ///   - refreshTimeoutMilliseconds: the longest time for a refresh; then every request that waits for it fails.
     ///   - scheduler: runs the timers; `nil` for the session that a refresh is for.
+    ///   - session: the session that requests credentials; `nil` for that of a waiting request.
     public init(
         authenticator: any Authenticator, credential: OAuth2Credential? = nil,
         window: RefreshWindow? = RefreshWindow(),
-        refreshTimeoutMilliseconds: Int = 30_000, scheduler: (any Scheduler)? = nil
+        refreshTimeoutMilliseconds: Int = 30_000, scheduler: (any Scheduler)? = nil, session: Session? = nil
     ) {
         self.authenticator = authenticator
         self.scheduler = scheduler
         self.refreshTimeoutMilliseconds = refreshTimeoutMilliseconds
-        state = AuthenticationState(credential: credential, window: window)
+        self.session = session
+        state = AuthenticationState(
+            credential: credential, window: window, obtains: authenticator.obtainsCredentials)
     }
 
     /// Whether the current credential may be sent although it should be refreshed.
@@ -81,7 +87,8 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
     /// Retries a rejected request with a new credential (AI-07 to AI-09).
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         guard let urlRequest = request.urlRequest, let response = request.response,
-            authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
+            authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error),
+            request.wasAuthorizedToTheEnd, mayReplaceCredential(of: request)
         else { return completion(.doNotRetry) }
         let wasSentWithCurrent = credential.map { authenticator.isRequest(urlRequest, authenticatedWith: $0) } ?? true
         guard wasSentWithCurrent || request.retryCount < AuthenticationInterceptor.maximumStaleRetries else {
@@ -89,6 +96,18 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
         }
         let ticket = admit(request, .retry(completion))
         perform(state.retry(ticket, at: now, wasSentWithCurrent: wasSentWithCurrent))
+    }
+
+    /// Whether a refused request may be sent with another credential: once if the interceptor obtains credentials. Then
+    /// the response of an origin that refuses the new one too is the result.
+    private func mayReplaceCredential(of request: Request) -> Bool {
+        !authenticator.obtainsCredentials || request.machine.hops.refreshes == 0 && request.canSendBodyAgain
+    }
+
+    /// Whether the request carried a credential that the interceptor has obtained, for the first time. The caller did
+    /// not choose it, so the caller need not validate that it is accepted.
+    public func replacesCredential(of request: Request) -> Bool {
+        authenticator.obtainsCredentials && request.wasAuthorizedToTheEnd && mayReplaceCredential(of: request)
     }
 
     private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {
@@ -148,21 +167,22 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
 
     // MARK: Refreshing
 
-    private func refresh(_ number: Int, _ credential: OAuth2Credential, for ticket: AuthenticationState.Ticket) {
-        guard let session = waiters[ticket]?.session else { return }
+    private func refresh(_ number: Int, _ credential: OAuth2Credential?, for ticket: AuthenticationState.Ticket) {
+        guard let session = session ?? waiters[ticket]?.session else { return }
         let milliseconds = refreshTimeoutMilliseconds
-        let timer = Timer { [weak self] in
-            self?.end(number, .failure(.refreshTimedOut(milliseconds: milliseconds)))
-        }
+        // The interceptor stays as long as requests wait for it, also if nothing else holds it any more.
+        let timer = Timer { [self] in end(number, .failure(.refreshTimedOut(milliseconds: milliseconds))) }
         let scheduler = scheduler ?? session.scheduler
         scheduler.arm(timer, afterMilliseconds: milliseconds)
         var isAnswered = false
-        authenticator.refresh(credential, for: session) { [weak self] result in
+        let completion = { [self] (result: Result<OAuth2Credential, SessionError>) in
             guard !isAnswered else { return }
             isAnswered = true
             scheduler.cancel(timer)
-            self?.end(number, result)
+            end(number, result)
         }
+        guard let credential else { return authenticator.obtain(for: session, completion: completion) }
+        authenticator.refresh(credential, for: session, completion: completion)
     }
 
     private func end(_ number: Int, _ result: Result<OAuth2Credential, SessionError>) {

@@ -17,8 +17,8 @@ struct AuthenticationState {
         case retry(Ticket)
         /// The request fails with this error and its own.
         case failRetry(Ticket, SessionError)
-        /// This credential is to be refreshed; the ticket is one of those that wait for it.
-        case refresh(number: Int, OAuth2Credential, for: Ticket)
+        /// This credential is to be refreshed, or the first one obtained; the ticket is one of those that wait for it.
+        case refresh(number: Int, OAuth2Credential?, for: Ticket)
     }
 
     private enum Cause {
@@ -41,6 +41,9 @@ struct AuthenticationState {
 
     private(set) var credential: OAuth2Credential?
     private var window: RefreshWindow?
+    /// Whether credentials are obtained without an earlier one. Then only those that replace a refused one count in the
+    /// window: to obtain one that has expired is no loop.
+    private let obtains: Bool
     private var phase = Phase.idle
     private var adaptations: [Ticket] = []
     private var retries: [Ticket] = []
@@ -49,9 +52,10 @@ struct AuthenticationState {
     /// The last refresh, and the credential version that it was started for.
     private var last = (number: 0, version: 0)
 
-    init(credential: OAuth2Credential?, window: RefreshWindow?) {
+    init(credential: OAuth2Credential?, window: RefreshWindow?, obtains: Bool = false) {
         self.credential = credential
         self.window = window
+        self.obtains = obtains
     }
 
     /// The number of adaptations and retries that wait.
@@ -66,13 +70,13 @@ struct AuthenticationState {
     mutating func adapt(
         _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool, isUsable: Bool = false
     ) -> [Action] {
-        guard let credential else { return [.failAdaptation(ticket, .missingCredential)] }
-        switch phase {
-        case .refreshing(_, .adaptation, isSuperseded: false): break
-        case .refreshing(_, .retry, isSuperseded: false): return [.apply(ticket, credential)]
-        case .refreshing(_, _, isSuperseded: true), .idle, .failed:
+        guard credential != nil || obtains else { return [.failAdaptation(ticket, .missingCredential)] }
+        switch (phase, credential) {
+        case (.refreshing(_, .adaptation, isSuperseded: false), _): break
+        case (.refreshing(_, .retry, isSuperseded: false), let credential?): return [.apply(ticket, credential)]
+        default:
             if case .failed = phase { phase = .idle }
-            guard requiresRefresh else { return [.apply(ticket, credential)] }
+            if let credential, !requiresRefresh { return [.apply(ticket, credential)] }
         }
         guard waiting < AuthenticationState.maximumWaiting else { return [.failAdaptation(ticket, .tooManyWaiting)] }
         adaptations.append(ticket)
@@ -134,8 +138,10 @@ struct AuthenticationState {
     // MARK: Steps
 
     private mutating func beginRefreshIfIdle(at now: MonotonicTime, isUsable: Bool) -> [Action] {
-        guard case .idle = phase, let credential, let ticket = adaptations.first ?? retries.first else { return [] }
-        guard window?.admit(at: now) ?? true else {
+        guard case .idle = phase, credential != nil || obtains, let ticket = adaptations.first ?? retries.first else {
+            return []
+        }
+        guard obtains && retries.isEmpty || window?.admit(at: now) ?? true else {
             return fail(.excessiveRefresh, isUsable: isUsable && retries.isEmpty)
         }
         last = (last.number &+ 1, version)

@@ -5,4 +5,19 @@ public protocol CredentialRefresher: AnyObject {
     func refresh(
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void)
+
+    /// Whether the refresher needs no earlier credential: then ``obtain(for:completion:)`` returns the first one. The
+    /// default is `false`.
+    var obtainsCredentials: Bool { get }
+    /// Returns the first credential, under the same rules.
+    func obtain(for session: Session, completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void)
+}
+
+extension CredentialRefresher {
+    /// The default: a first credential has to be set.
+    public var obtainsCredentials: Bool { false }
+    /// Fails.
+    public func obtain(for session: Session, completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void) {
+        completion(.failure(.missingCredential))
+    }
 }

@@ -12,6 +12,9 @@ public final class Interceptor: RequestInterceptor {
     /// The statuses that are retried once something treats them as failures.
     public let retriedStatuses: Set<Int>
 
+    /// Whether one of them sends tokens that no client may read.
+    public let hidesAuthorization: Bool
+
     /// Whether all adapters adapt at once.
     public let adaptsSynchronously: Bool
 
@@ -32,6 +35,7 @@ public final class Interceptor: RequestInterceptor {
         self.adapters = adapters
         self.retriers = retriers
         adaptsSynchronously = adapters.allSatisfy(\.adaptsSynchronously)
+        hidesAuthorization = retriers.contains(where: \.hidesAuthorization)
         var authentication: (any CredentialHolder)?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
@@ -87,6 +91,11 @@ public final class Interceptor: RequestInterceptor {
             urlRequest = adapted
         }
         completion(.success(urlRequest))
+    }
+
+    /// Whether one of the retriers replaces the credential.
+    public func replacesCredential(of request: Request) -> Bool {
+        retriers.contains { $0.replacesCredential(of: request) }
     }
 
     /// Asks every retrier, in order, until one decides.

@@ -68,8 +68,24 @@ public final class OAuth2Authenticator: Authenticator {
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
     ) {
-        let wallClock = wallClock
-        refresher.refresh(credential, for: session) { result in
+        refresher.refresh(credential, for: session, completion: dating(completion))
+    }
+
+    /// Whether the refresher returns the first credential too.
+    public var obtainsCredentials: Bool { refresher.obtainsCredentials }
+
+    /// Requests the first credential from the refresher.
+    public func obtain(
+        for session: Session, completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
+    ) {
+        refresher.obtain(for: session, completion: dating(completion))
+    }
+
+    /// Notes when a credential was issued.
+    private func dating(
+        _ completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
+    ) -> (Result<OAuth2Credential, SessionError>) -> Void {
+        { [wallClock] result in
             completion(
                 result.map { credential in
                     var credential = credential

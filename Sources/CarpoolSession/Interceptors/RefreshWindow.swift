@@ -2,7 +2,7 @@ public import CarpoolSystem
 
 /// Limits the refreshes of a credential within a time window (AI-12), to stop a loop with an origin that rejects every
 /// credential.
-public struct RefreshWindow: Equatable, Sendable {
+public struct RefreshWindow: Hashable, Sendable {
     /// The length of the window, in milliseconds.
     public let intervalMilliseconds: Int
     /// The most refreshes within the window; 0 allows none.

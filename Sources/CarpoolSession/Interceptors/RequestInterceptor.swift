@@ -32,13 +32,23 @@ public protocol RequestRetrier: AnyObject {
 
     /// The statuses that are failures for the retrier although no validator checks the response. The default is none.
     var statusesWithoutValidation: Set<Int> { get }
+    /// Whether a response with status 401 is no result, whatever the validators say: it refuses a credential that the
+    /// retrier replaces. The default is `false`.
+    func replacesCredential(of request: Request) -> Bool
     /// The statuses that are retried once something treats them as failures. The default is none.
     var retriedStatuses: Set<Int> { get }
     /// The element that holds a credential: the retrier itself, or one that it contains. The default is none.
     var authentication: (any CredentialHolder)? { get }
+    /// Whether it sends tokens that its owner does not know: no client reads the `Authorization` of its requests. The
+    /// default is `false`.
+    var hidesAuthorization: Bool { get }
 }
 
 extension RequestRetrier {
+    /// The default: `false`.
+    public func replacesCredential(of request: Request) -> Bool { false }
+    /// The default: `false`.
+    public var hidesAuthorization: Bool { false }
     /// The default: none.
     public var statusesWithoutValidation: Set<Int> { [] }
     /// The default: none.

@@ -10,11 +10,12 @@ struct TokenResponse {
 
     /// Returns the new credential.
     /// - Parameters:
-    ///   - old: its refresh token is kept where the response has none.
+    ///   - old: its refresh token is kept where the response has none; `nil` if this is the first one.
     ///   - now: microseconds since 1970.
     ///   - secrets: texts that must not appear in an error, even if the endpoint returns them.
-    func credential(after old: OAuth2Credential, now: Int64, secrets: [String]) throws(SessionError) -> OAuth2Credential
-    {
+    func credential(
+        after old: OAuth2Credential?, now: Int64, secrets: [String]
+    ) throws(SessionError) -> OAuth2Credential {
         let json = try? JSON.parse(body)
         guard (200...299).contains(status) else { throw refusal(json, secrets: secrets) }
         guard let json, let token = json["access_token"]?.string, !token.isEmpty else {
@@ -25,7 +26,7 @@ struct TokenResponse {
         }
         guard SetHeaderAdapter.bearerField(token) != nil else { throw .unusableCredential }
         return OAuth2Credential(
-            accessToken: token, refreshToken: json["refresh_token"]?.string ?? old.refreshToken,
+            accessToken: token, refreshToken: json["refresh_token"]?.string ?? old?.refreshToken,
             expires: TokenResponse.seconds(json["expires_in"]).map { TokenResponse.point(now, after: $0) })
     }
 

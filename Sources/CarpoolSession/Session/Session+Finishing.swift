@@ -60,10 +60,18 @@ extension Session {
     /// Whether a retry policy fails a response by its status alone.
     func statusIsRetried(_ status: Int, _ request: Request) -> Bool {
         fails(status, by: configuration.interceptor) || fails(status, by: request.parameters.interceptor)
+            || credentialIsReplaced(status, request)
     }
 
     private func fails(_ status: Int, by retrier: (any RequestRetrier)?) -> Bool {
         retrier?.statusesWithoutValidation.contains(status) ?? false
+    }
+
+    /// Whether a response refuses a credential that is replaced: then no caller sees it.
+    func credentialIsReplaced(_ status: Int, _ request: Request) -> Bool {
+        guard status == 401 else { return false }
+        return commonInterceptor(of: request)?.replacesCredential(of: request) ?? false
+            || request.parameters.interceptor?.replacesCredential(of: request) ?? false
     }
 
     // MARK: Retrying

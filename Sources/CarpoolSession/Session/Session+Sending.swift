@@ -36,7 +36,7 @@ extension Session {
     }
 
     /// The session's interceptor, unless the request skips it.
-    private func commonInterceptor(of request: Request) -> (any RequestInterceptor)? {
+    func commonInterceptor(of request: Request) -> (any RequestInterceptor)? {
         request.parameters.isExemptFromInterceptor ? nil : configuration.interceptor
     }
 

@@ -33,9 +33,13 @@ public struct SessionConfiguration {
 
     /// The fields of a request of the session as clients see them, also the one that made the request.
     public func shown(_ fields: [HTTPField]) -> [HTTPField] {
-        guard !hiddenFields.isEmpty else { return fields }
-        return fields.map { field in
-            guard hiddenFields.contains(where: field.hasName) else { return field }
+        hiddenFields.isEmpty ? fields : SessionConfiguration.hiding(hiddenFields, in: fields)
+    }
+
+    /// Hides the values of the fields with these names.
+    static func hiding(_ names: [String], in fields: [HTTPField]) -> [HTTPField] {
+        fields.map { field in
+            guard names.contains(where: field.hasName) else { return field }
             return (try? HTTPField(name: field.name, value: Redaction.mark)) ?? field
         }
     }
@@ -99,6 +103,16 @@ public struct TransferOptions {
 
     /// Makes options with every default.
     @inlinable public init() {}
+
+    /// Takes the settings of connections of other options, whether they are given or not.
+    mutating func setConnection(_ other: borrowing TransferOptions) {
+        trust.set(other.trust.value)
+        serverTrustManager.set(other.serverTrustManager.value)
+        tls.set(other.tls.value)
+        certificate.set(other.certificate.value)
+        addresses.set(other.addresses.value)
+        proxy.set(other.proxy.value)
+    }
 
     /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
     mutating func merge(over base: borrowing TransferOptions) {

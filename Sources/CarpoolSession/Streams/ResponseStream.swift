@@ -28,6 +28,8 @@ public final class ResponseStream {
     /// The attempt whose response arrives, from 1.
     private(set) var attempt = 1
     private var attemptHasEnded = false
+    /// Whether the response is dropped, because the request is sent again.
+    private var isSkipped = false
     private var isPaused = false
     /// Whether unread bytes are no longer kept.
     public private(set) var isDiscarded = false
@@ -192,9 +194,11 @@ extension ResponseStream: ResponseReceiver {
     func request(_ request: Request, didReceive head: ResponseHead) {
         attempt = request.attempts.count
         attemptHasEnded = false
+        isSkipped = request.session.credentialIsReplaced(head.status, request)
     }
 
     func request(_ request: Request, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        if isSkipped { return .accept }
         guard backlog < memory.limit else {
             isPaused = true
             return .pause

@@ -56,8 +56,8 @@ struct InterceptorReaderTests {
             throw RPCError.invalidParams(error)
         }
         let reader = InterceptorReader(
-            callbacks: callbacks, scheduler: loop, connectivity: UnknownConnectivity()
-        ) { "r_test" }
+            callbacks: callbacks, scheduler: loop, connectivity: UnknownConnectivity(),
+            tokens: try NoTokens(loop), uid: 1_000)
         return try reader.interceptor(json, path: "params.interceptor")
     }
 
@@ -93,6 +93,22 @@ struct InterceptorReaderTests {
         #expect(callbacks.paths.last == "params.interceptor[0].oauth2.callback")
     }
 
+    @Test("An element that obtains tokens holds no credential that can be set, and hides what it sends")
+    func obtained() throws {
+        let text = """
+            [{"oauth2":{"token_url":"http://a.test/","grant":"client_credentials","client_id":"i","client_secret":"s",
+            "client_auth":"body","scope":"x","parameters":{"audience":"b","resource":["c","d"]}}}]
+            """
+        let interceptor = try #require(try read(text))
+        #expect(interceptor.authentication == nil)
+        #expect(interceptor.hidesAuthorization)
+        #expect(try read(#"[{"bearer":{"token":"t"}}]"#)?.hidesAuthorization == false)
+        #expect(
+            try read(
+                #"[{"oauth2":{"token_url":"http://a/","grant":"password","username":"u","password":"p"}}]"#
+            )?.hidesAuthorization == true)
+    }
+
     @Test("RI-04: adapters run in the order of the list")
     func order() throws {
         let interceptor = try #require(
@@ -103,9 +119,9 @@ struct InterceptorReaderTests {
                 """))
         let stage = try CurlTransport(loop: loop)
         let session = Session(
-            name: "s", configuration: SessionConfiguration(), transport: stage, scheduler: loop, spool: NoSpool(),
-            files: FileStore(work: InlineWork(), scheduler: loop),
-            eventMonitor: Deaf())
+            name: "s", configuration: SessionConfiguration(), transport: stage, scheduler: loop,
+            spool: NoTokens.Spool(), files: FileStore(work: InlineWork(), scheduler: loop),
+            eventMonitor: NoTokens.Monitor())
         let request = session.request(RequestParameters(url: "http://a.test/x"), id: "r")
         var adapted: TransportRequest?
         interceptor.adapt(
@@ -114,13 +130,6 @@ struct InterceptorReaderTests {
         #expect(adapted?.fields.map { "\($0.name)=\($0.value)" } == ["a=2", "B=3"])
         #expect(adapted?.url.description == "http://a.test:81/v2/x")
     }
-
-    private final class NoSpool: BodySpool {
-        func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
-            throw SessionError("test", "no")
-        }
-    }
-    private final class Deaf: EventMonitor {}
 
     @Test("RT-01 to RT-07, F-24: the options of a policy")
     func policies() throws {
@@ -169,6 +178,43 @@ struct InterceptorReaderTests {
             (#"[{"oauth2":{}}]"#, "[0].oauth2"), (#"[{"oauth2":{"token_url":"x"}}]"#, "[0].oauth2.token_url"),
             (#"[{"oauth2":{"token_url":"http://a/","headers":{"A":"\n"}}}]"#, "[0].oauth2.headers.A"),
             (#"[{"oauth2":{"callback":{"name":"c"},"client_id":"x"}}]"#, "[0].oauth2.client_id"),
+            (#"[{"oauth2":{"callback":{"name":"c"},"grant":"password"}}]"#, "[0].oauth2.grant"),
+            (#"[{"oauth2":{"token_url":"http://a/","grant":"implicit"}}]"#, "[0].oauth2.grant"),
+            (#"[{"oauth2":{"token_url":"http://a/","grant":"client_credentials"}}]"#, "[0].oauth2.client_id"),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","grant":"client_credentials","client_secret":"s"}}]"#,
+                "[0].oauth2.client_id"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"x","grant":"client_credentials","client_id":"c"}}]"#,
+                "[0].oauth2.token_url"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","grant":"client_credentials","client_id":"c","username":"u"}}]"#,
+                "[0].oauth2.username"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","grant":"password","username":"u","password":"p","credential":{"access_token":"a"}}}]"#,
+                "[0].oauth2.credential"
+            ),
+            (#"[{"oauth2":{"token_url":"http://a/","password":"p"}}]"#, "[0].oauth2.password"),
+            (#"[{"oauth2":{"token_url":"http://a/","grant":"password","username":"u"}}]"#, "[0].oauth2.password"),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","client_id":"c","client_auth":"header"}}]"#,
+                "[0].oauth2.client_auth"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","parameters":{"scope":"x"}}}]"#,
+                "[0].oauth2.parameters.scope"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","parameters":{"resource":[]}}}]"#,
+                "[0].oauth2.parameters.resource"
+            ),
+            (
+                #"[{"oauth2":{"token_url":"http://a/","grant":"client_credentials","client_id":"c","client_secret":"s","headers":{"Authorization":"x"}}}]"#,
+                "[0].oauth2.headers"
+            ),
             (
                 #"[{"oauth2":{"token_url":"http://a/","credential":{"access_token":"a b"}}}]"#,
                 "[0].oauth2.credential.access_token"
@@ -186,6 +232,8 @@ struct InterceptorReaderTests {
         for text in [
             #"[{"bearer":{"token":"top secret"}}]"#, #"[{"basic_auth":{"username":"a:b","password":"top secret"}}]"#,
             #"[{"oauth2":{"token_url":"http://a/","credential":{"access_token":"top secret"}}}]"#,
+            #"[{"oauth2":{"token_url":"http://a/","grant":"password","password":"top secret"}}]"#,
+            #"[{"oauth2":{"token_url":"http://a/","grant":"client_credentials","client_secret":"top secret"}}]"#,
         ] {
             let error = try #require(throws: RPCError.self) { try read(text) }
             #expect(!"\(error)".contains("secret"))

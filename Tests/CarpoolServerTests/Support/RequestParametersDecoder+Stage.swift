@@ -21,7 +21,7 @@ extension RequestParametersDecoder {
         return RequestParametersDecoder(
             client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,
             callbacks: RecordingFactory(), languages: [], scheduler: loop,
-            connectivity: UnknownConnectivity(), makeRequestID: { "r_test" },
+            connectivity: UnknownConnectivity(), tokens: try NoTokens(loop),
             fileStore: FileStore(work: InlineWork(), scheduler: loop))
     }
 }

@@ -16,9 +16,11 @@ struct AuthenticationInterceptorTests {
         private(set) var answers: [String] = []
 
         init(
-            _ token: String? = "v1", expiresInMilliseconds: Int? = nil, window: RefreshWindow? = RefreshWindow()
+            _ token: String? = "v1", expiresInMilliseconds: Int? = nil, window: RefreshWindow? = RefreshWindow(),
+            obtains: Bool = false
         ) throws {
             stage = try Stage()
+            refresher.obtainsCredentials = obtains
             let scheduler = scheduler
             let authenticator = OAuth2Authenticator(refresher: refresher) {
                 Int64(scheduler.now.nanoseconds / 1_000)
@@ -69,6 +71,48 @@ struct AuthenticationInterceptorTests {
                 "a authentication_error.missing_credential", "r error(authentication_error.missing_credential)",
             ])
         #expect(scene.refresher.asked.isEmpty)
+    }
+
+    @Test("Where credentials are obtained, requests wait for the first one, and a failure ends them alone")
+    func firstCredential() throws {
+        let scene = try Scene(nil, obtains: true)
+        for name in ["a", "b"] { try scene.adapt(name) }
+        #expect(scene.refresher.obtained == 1)
+        scene.refresher.fail()
+        #expect(scene.take() == ["a refresh.failed", "b refresh.failed"])
+        try scene.adapt("c")
+        scene.refresher.answer("v1")
+        #expect(scene.take() == ["c Bearer v1"])
+        #expect(scene.refresher.obtained == 2)
+        #expect(scene.refresher.asked.isEmpty)
+    }
+
+    @Test("AI-12: where credentials are obtained, the window counts those that replace refused ones alone")
+    func windowOfRefusals() throws {
+        let scene = try Scene(nil, window: RefreshWindow(maximumAttempts: 1), obtains: true)
+        for _ in 0..<3 {
+            try scene.adapt()
+            scene.refresher.fail()
+        }
+        try scene.adapt()
+        scene.refresher.answer("v1")
+        #expect(scene.take() == Array(repeating: "a refresh.failed", count: 3) + ["a Bearer v1"])
+        try scene.retry()
+        scene.refresher.answer("v2")
+        #expect(scene.take() == ["r retry"])
+        try scene.retry(token: "v2")
+        #expect(scene.take() == ["r error(authentication_error.excessive_refresh)"])
+    }
+
+    @Test("A refusal is a failure without a validator only where the credential was obtained")
+    func failsByItself() throws {
+        for obtains in [true, false] {
+            let scene = try Scene(obtains: obtains)
+            let field = try HTTPField(name: "Authorization", value: "Bearer v1")
+            let request = scene.stage.send { $0.fields = [field] }
+            scene.stage.transport.receive(401)
+            #expect(scene.interceptor.replacesCredential(of: request) == obtains)
+        }
     }
 
     @Test("AI-03, AI-04: adaptations with an old credential wait for one refresh")

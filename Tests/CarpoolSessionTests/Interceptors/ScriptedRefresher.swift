@@ -10,6 +10,15 @@ final class ScriptedRefresher: CredentialRefresher {
     /// Called instead of waiting for the test, if it is set.
     var atOnce: ((OAuth2Credential) -> Result<OAuth2Credential, SessionError>)?
 
+    /// How often a first credential was requested.
+    private(set) var obtained = 0
+    var obtainsCredentials = false
+
+    func obtain(for session: Session, completion: @escaping Completion) {
+        obtained += 1
+        completions.append(completion)
+    }
+
     func refresh(_ credential: OAuth2Credential, for session: Session, completion: @escaping Completion) {
         asked.append(credential)
         completions.append(completion)

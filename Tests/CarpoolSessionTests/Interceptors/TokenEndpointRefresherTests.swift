@@ -70,6 +70,12 @@ struct TokenEndpointRefresherTests {
                 OAuth2Credential(accessToken: "n", refreshToken: "a b&c", expires: 3_155_760_001_000_000)
             ),
             (#"{"access_token":"n","expires_in":"soon"}"#, OAuth2Credential(accessToken: "n", refreshToken: "a b&c")),
+            (#"{"access_token":"n","expires_in":null}"#, OAuth2Credential(accessToken: "n", refreshToken: "a b&c")),
+            (
+                #"{"access_token":"n","token_type":"BEARER","expires_in":"3600"}"#,
+                OAuth2Credential(accessToken: "n", refreshToken: "a b&c", expires: 3_601_000_000)
+            ),
+            (#"{"access_token":"n","expires_in":"inf"}"#, OAuth2Credential(accessToken: "n", refreshToken: "a b&c")),
         ])
     func answers(_ body: String, _ credential: OAuth2Credential) throws {
         #expect(try refresh { stage.transport.respond(200, body: body) }.get() == credential)
@@ -113,6 +119,58 @@ struct TokenEndpointRefresherTests {
         let large = try failure(200, String(repeating: " ", count: 65_537))
         #expect(large.message.contains("65536"))
         #expect(stage.spool.files.map { $0.isDiscarded } == [true])
+    }
+
+    /// What a client sends to obtain its first credential: the form, and `Authorization`.
+    private func obtaining(_ client: TokenEndpointRefresher.Client) throws -> (form: String, authorization: String?) {
+        let refresher = TokenEndpointRefresher(url: "https://auth.test/token", client: client, makeRequestID: { "r" })
+        #expect(refresher.obtainsCredentials)
+        var result: Result<OAuth2Credential, SessionError>?
+        refresher.obtain(for: stage.session) { result = $0 }
+        stage.transport.respond(200, body: #"{"access_token":"new","expires_in":60}"#)
+        #expect(try result?.get().accessToken == "new")
+        let sent = try #require(stage.transport.requests.last)
+        guard case .bytes(let body) = sent.body else { return ("", nil) }
+        return (String(decoding: body, as: UTF8.self), sent.fields.first { $0.isNamed("authorization") }?.value)
+    }
+
+    @Test("RFC 6749, sections 2.3.1, 4.3 and 4.4: what the other grants send")
+    func grants() throws {
+        var client = TokenEndpointRefresher.Client(
+            identifier: "a:b", secret: "s&\u{e9}", scope: "x y", grant: .clientCredentials, authentication: .basic,
+            parameters: [.init("audience", "https://a.test/"), .init("resource", "1"), .init("resource", "2")])
+        let basic = try obtaining(client)
+        let parameters = "scope=x%20y&audience=https%3A%2F%2Fa.test%2F&resource=1&resource=2"
+        #expect(basic.form == "grant_type=client_credentials&\(parameters)")
+        #expect(basic.authorization == "Basic \(BasicCredential.token(user: "a%3Ab", password: "s%26%C3%A9"))")
+        client.authentication = .body
+        let body = try obtaining(client)
+        #expect(
+            body.form
+                == "grant_type=client_credentials&client_id=a%3Ab&client_secret=s%26%C3%A9&\(parameters)")
+        #expect(body.authorization == nil)
+        let user = TokenEndpointRefresher.Client(
+            identifier: "app", grant: .password(username: "ada", password: "p w"), authentication: .basic)
+        let password = try obtaining(user)
+        #expect(password.form == "grant_type=password&username=ada&password=p%20w&client_id=app")
+        #expect(password.authorization == nil, "a client without a secret is named in the form")
+    }
+
+    @Test("No error of an endpoint shows what it was sent, in no encoding")
+    func echoes() throws {
+        let client = TokenEndpointRefresher.Client(
+            identifier: "app", secret: "s&cret", grant: .password(username: "ada", password: "p w"),
+            authentication: .basic, parameters: [.init("client_assertion", "signed")])
+        let basic = BasicCredential.token(user: "app", password: "s%26cret")
+        for text in ["s&cret", "s%26cret", "p w", "p%20w", "signed", basic] {
+            let error = try #require(throws: SessionError.self) {
+                try refresh(client: client) {
+                    stage.transport.respond(401, body: #"{"error":"invalid_client","error_description":"<\#(text)>"}"#)
+                }.get()
+            }
+            #expect(error.message.contains("invalid_client"))
+            #expect(!"\(error) \(error.details)".contains(text))
+        }
     }
 
     @Test("Without a refresh token no request is sent")

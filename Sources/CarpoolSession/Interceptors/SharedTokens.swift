@@ -1,0 +1,89 @@
+internal import CarpoolHTTP
+
+/// The access tokens that all requests of one user share: one for each ``TokenSource`` and way to its endpoint.
+///
+/// Requests that reach the endpoint in another way, by another proxy or with another trust, have a token of their own:
+/// one that was obtained without verification is not used by a request that verifies.
+public final class SharedTokens {
+    private struct Key: Hashable {
+        let source: TokenSource
+        let settings: ConnectionSettings?
+    }
+
+    private struct Entry {
+        let interceptor: AuthenticationInterceptor
+        var lastUse: Int
+    }
+
+    /// The most tokens that are kept; then the one that was used least recently is forgotten.
+    public static let maximumCount = 64
+    /// The most bytes of their sources and tokens.
+    public static let maximumBytes = 1_048_576
+
+    private let session: Session
+    private let makeRequestID: () -> String
+    private var entries: [Key: Entry] = [:]
+    private var uses = 0
+
+    /// Makes an empty list.
+    /// - Parameters:
+    ///   - session: sends the token requests. It has no settings: those of connections are the requests'.
+    ///   - makeRequestID: returns an unused request id.
+    public init(session: Session, makeRequestID: @escaping () -> String) {
+        self.session = session
+        self.makeRequestID = makeRequestID
+    }
+
+    /// How many tokens are kept.
+    public var count: Int { entries.count }
+
+    /// The interceptor that keeps the token of a source for a request.
+    func interceptor(for source: TokenSource, of request: Request) -> AuthenticationInterceptor {
+        let options = request.parameters.options.forTokenRequests
+        let key = Key(source: source, settings: options.connectionSettings(for: source.origin))
+        uses += 1
+        if let known = entries[key] {
+            entries[key]?.lastUse = uses
+            return known.interceptor
+        }
+        let refresher = TokenEndpointRefresher(
+            url: source.url, client: source.client, fields: source.fields,
+            timeoutMilliseconds: source.timeoutMilliseconds, connection: options, makeRequestID: makeRequestID)
+        let made = AuthenticationInterceptor(
+            authenticator: OAuth2Authenticator(
+                refresher: refresher, refreshBeforeMilliseconds: source.refreshBeforeMilliseconds),
+            window: source.window, refreshTimeoutMilliseconds: source.timeoutMilliseconds,
+            scheduler: session.scheduler, session: session)
+        entries[key] = Entry(interceptor: made, lastUse: uses)
+        forgetOldest()
+        return made
+    }
+
+    /// Forgets tokens until the others are within the limits. Requests that wait for one of them still get it.
+    private func forgetOldest() {
+        var bytes = entries.reduce(0) { $0 &+ $1.key.source.memoryBytes &+ $1.value.interceptor.tokenBytes }
+        while entries.count > SharedTokens.maximumCount || bytes > SharedTokens.maximumBytes,
+            let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            bytes &-= oldest.key.source.memoryBytes &+ oldest.value.interceptor.tokenBytes
+            entries[oldest.key] = nil
+        }
+    }
+}
+
+extension TransferOptions {
+    /// The settings of connections, without a socket that is for one connection.
+    fileprivate var forTokenRequests: TransferOptions {
+        var options = TransferOptions()
+        options.setConnection(self)
+        if case .connected = addresses.value?.socket { options.addresses.set(.some(nil)) }
+        return options
+    }
+}
+
+extension AuthenticationInterceptor {
+    /// The bytes of its tokens.
+    fileprivate var tokenBytes: Int {
+        (credential?.accessToken.utf8.count ?? 0) &+ (credential?.refreshToken?.utf8.count ?? 0)
+    }
+}
