@@ -20,6 +20,7 @@ from origins.authority import Authority, Certificate
 from origins.mutual import MutualNginx
 from origins.proxies import Squid
 from origins.scripted import ScriptedOrigin
+from origins.tokens import Tokens
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "clients").rglob("README.md"), *(ROOT / "docs").rglob("*.md")])
 EXAMPLE = re.compile(r"^```(sh|python) run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -77,7 +78,8 @@ def hosts(
 def test_examples_run(
     page: Path, place: dict[str, str], directory: Path, origin: ScriptedOrigin, request: pytest.FixtureRequest
 ) -> None:
-    """Each in its page's order and in one directory; example.com is an origin of this machine."""
+    """Each in its page's order and in one directory. example.com is an origin here, with tokens at /token."""
+    Tokens(origin)
     hosts = request.getfixturevalue("hosts") if page.name.startswith("moving-") else {}
     for language, text in EXAMPLE.findall(page.read_text()):
         shell = ["bash", "-euo", "pipefail", "-c"]

@@ -31,8 +31,9 @@ enum OptionTopic: String, CaseIterable {
         case .several: ["--input-file", "--parallel", "--fail-early"]
         case .identity:
             [
-                "--user", "--basic", "--digest", "--anyauth", "--netrc", "--netrc-optional", "--netrc-file", "--cookie",
-                "--cookie-jar", "--junk-session-cookies",
+                "--user", "--basic", "--digest", "--anyauth", "--netrc", "--netrc-optional", "--netrc-file",
+                "--oauth2-token-url", "--oauth2-client-id", "--oauth2-client-secret", "--oauth2-client-auth",
+                "--oauth2-scope", "--oauth2-param", "--cookie", "--cookie-jar", "--junk-session-cookies",
             ]
         case .cache: ["--cache", "--ttl", "--offline"]
         case .trust:

@@ -31,11 +31,12 @@ extension CompletionTree.Value {
             case ("--cache", _): .words(CachePolicyArguments.policies)
             case ("--tls-max", _): .words(ConnectionArguments.versions)
             case ("--cert-type", _): .words(["PEM", "P12"])
+            case ("--oauth2-client-auth", _): .words(["basic", "body"])
             case ("--scope", _): .words(["all", "mine", "session:"])
             case ("--continue-at", _): .words(["-"])
             case ("--cookie", _), (_, "FILE"), (_, "PATH"), (_, "FILE[:PASSWORD]"): .file
             case (_, "DIR"): .directory
-            case ("--header", _), (_, "DATA"), (_, "TEXT"): .data
+            case ("--header", _), (_, "DATA"), (_, "TEXT"), (_, "SECRET"): .data
             default: .text
             }
     }

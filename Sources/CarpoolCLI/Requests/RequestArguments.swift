@@ -92,6 +92,7 @@ struct RequestArguments: CommandArguments {
     var trust = TrustArguments()
     var connection = ConnectionArguments()
     var credential = CredentialArguments()
+    var oauth2 = OAuth2Arguments()
     var cookies = CookieArguments()
     var cache = CachePolicyArguments()
     var proxy = ProxyArguments()
@@ -120,12 +121,15 @@ struct RequestArguments: CommandArguments {
     var readsIdentity: Bool { credential.netrc != nil || credential.user != nil || cookies.hasJar }
 
     /// Whether a file of an option has to be read here.
-    var needsCallerFiles: Bool { trust.needsCallerFiles || connection.needsCallerFiles }
+    var needsCallerFiles: Bool {
+        trust.needsCallerFiles || connection.needsCallerFiles || oauth2.needsFile
+    }
 
-    /// Reads the files of options that the daemon cannot open. A pipe is read once, for all URLs.
+    /// Reads the files of options that the daemon does not open. A pipe is read once, for all URLs.
     mutating func readCallerFiles() throws(Failure) {
         try trust.readCallerFiles()
         try connection.readCallerFiles()
+        try oauth2.readFile()
     }
 
     /// Asks the user for the password that the command line does not have.
@@ -227,6 +231,7 @@ extension Option where Arguments == RequestArguments {
         options += addresses
         options += credential
         options += netrc
+        options += oauth2
         options += cookies
         options += cache
         options += proxy

@@ -51,7 +51,7 @@ struct RequestWriter {
             writer.key(count.parameter)
             writer.integer(Int64(count.value))
         }
-        writeRetries(to: &writer)
+        writeInterceptors(to: &writer)
         writeRedirects(to: &writer)
         more(&writer)
         writer.endObject()
@@ -108,11 +108,17 @@ struct RequestWriter {
         writer.endObject()
     }
 
-    /// Writes the retry policy, which also retries error statuses without `--fail`.
-    private func writeRetries(to writer: inout JSONWriter) {
-        guard request.retries > 0 else { return }
+    private func writeInterceptors(to writer: inout JSONWriter) {
+        guard request.retries > 0 || request.oauth2.isGiven else { return }
         writer.key("interceptor")
         writer.beginArray()
+        if request.oauth2.isGiven { request.oauth2.write(to: &writer, isSent: !request.isDryRun) }
+        if request.retries > 0 { writeRetries(to: &writer) }
+        writer.endArray()
+    }
+
+    /// Writes the retry policy, which also retries error statuses without `--fail`.
+    private func writeRetries(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("retry_policy")
         writer.beginObject()
@@ -121,6 +127,5 @@ struct RequestWriter {
         writer.member("respect_retry_after", true)
         writer.endObject()
         writer.endObject()
-        writer.endArray()
     }
 }

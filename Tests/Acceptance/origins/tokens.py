@@ -19,17 +19,21 @@ class Tokens:
     def __init__(self, resource: ScriptedOrigin, server: ScriptedOrigin | None = None) -> None:
         self._origin = resource
         self.url = resource.on("/resource", self._resource)
-        self.token_url = (server or resource).on("/token", self._token)
+        self.token_url = (server or resource).on("/token", self.answer)
         self.gate = threading.Event()
         """Token requests wait for it; open at first."""
         self.gate.set()
         self.forms: list[dict[str, str]] = []
         """The requests that the token endpoint has received."""
-        self.refusal: tuple[int, dict[str, Any]] | None = None
+        self.authorizations: list[str] = []
+        """What these had in `Authorization`."""
+        self.refusal: tuple[int, dict[str, Any] | str] | None = None
         """What the token endpoint answers instead of a token."""
         self.takes_none = False
         """Whether the resource refuses every token."""
-        self.expires_in = 3600
+        self.expires_in: Any = 3600
+        self.name = "v"
+        """How the tokens begin."""
         self.good = "v1"
         """The token that the resource takes."""
 
@@ -53,6 +57,18 @@ class Tokens:
                 credential["expires_in_ms"] = options.pop("expires_in_ms")
         return {"oauth2": {"token_url": self.token_url, "credential": credential, **options}}
 
+    def quiet(self, number: int = 0) -> str:
+        """Return the URL of a resource whose responses do not repeat the token."""
+
+        def reply(exchange: Exchange) -> None:
+            exchange.reply(200 if exchange.request.values("Authorization") == [f"Bearer {self.good}"] else 401)
+
+        return self._origin.on(f"/quiet{number}", reply)
+
+    def grant(self, grant: str = "client_credentials", **options: Any) -> dict[str, Any]:
+        """Make the interceptor that obtains its tokens."""
+        return {"oauth2": {"token_url": self.token_url, "grant": grant, **options}}
+
     def session(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         """Make the configuration of a session that validates."""
         return {"interceptor": [self.oauth2(*arguments, **options)], "validate": True}
@@ -61,13 +77,16 @@ class Tokens:
         token = "".join(exchange.request.values("Authorization")).removeprefix("Bearer ")
         exchange.reply(401 if self.takes_none or token != self.good else 200, token.encode())
 
-    def _token(self, exchange: Exchange) -> None:
+    def answer(self, exchange: Exchange) -> None:
+        """Answer a token request."""
         self.forms.append({name: value[0] for name, value in parse_qs(exchange.request.body.decode()).items()})
+        self.authorizations.append("".join(exchange.request.values("Authorization")))
         number = self.refreshes
         self.gate.wait(60)
         if self.refusal is not None:
             status, answer = self.refusal
         else:
-            self.good = f"v{number}"
+            self.good = f"{self.name}{number}"
             status, answer = 200, {"access_token": self.good, "token_type": "Bearer", "expires_in": self.expires_in}
-        exchange.reply(status, json.dumps(answer).encode(), [("Content-Type", "application/json")])
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        exchange.reply(status, text.encode(), [("Content-Type", "application/json")])
