@@ -176,6 +176,18 @@ def test_ai_07_a_credential_that_was_taken_away_ends_the_request(
     assert error.details["original_error"]["name"] == REFUSED
 
 
+def test_ai_07_a_refusal_of_another_host_does_not_refresh(
+    client: carpool.Client, tokens: Tokens, origin: ScriptedOrigin, other: ScriptedOrigin
+) -> None:
+    """It did not get the token."""
+    away = [("Location", other.on("/theirs", lambda exchange: exchange.reply(401)))]
+    client.create_session("api", tokens.session("v1"))
+    error = failure(client, origin.on("/away", lambda exchange: exchange.reply(302, headers=away)), session="api")
+    assert (error.name, error.details["code"]) == (REFUSED, 401)
+    assert [request.values("Authorization") for request in other.requests] == [[]]
+    assert tokens.refreshes == 0
+
+
 def test_ai_08_a_request_with_an_older_credential_is_sent_again(
     client: carpool.Client, tokens: Tokens, origin: ScriptedOrigin
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import carpool
 import pytest
 from conftest import StartDaemon
-from harness.command import OK, USAGE, Run
+from harness.command import OK, RPC_ERROR, USAGE, Run
 from harness.daemon import CARPOOL
 from harness.declared import declaring, reload, write
 from harness.grants import BASIC, CLIENT, ID, SECRET, failure, options
@@ -62,6 +62,15 @@ def test_wrong_options_are_refused_before_anything_is_sent(
         done = run("get", *arguments, tokens.url)
         assert (done.returncode, done.stdout) == (USAGE, b""), arguments
         assert named.encode() in done.stderr
+    # What the daemon refuses has the name of the option too.
+    for arguments, message in [
+        (["--oauth2-token-url", "ftp://a.test/", *me], b"--oauth2-token-url: the scheme must be http"),
+        ([*url, *me, "--oauth2-param", "scope=a"], b"--oauth2-param: is not a further parameter"),
+        ([*url, "--oauth2-client-id", "x" * 5_000], b"--oauth2-client-id: "),
+    ]:
+        done = run("get", *arguments, tokens.url)
+        assert (done.returncode, done.stdout) == (RPC_ERROR, b"")
+        assert message in done.stderr
     with pytest.raises(RemoteError) as caught:
         wire.call("request.perform", url=tokens.url, interceptor=[tokens.grant(client_secret=SECRET)])
     assert caught.value.error["data"]["path"] == "params.interceptor[0].oauth2.client_id"

@@ -318,6 +318,18 @@ def test_a_request_waits_no_longer_than_its_own_deadline(
     assert tokens.refreshes == 1
 
 
+def test_an_endpoint_that_does_not_answer_fails_those_who_wait(client: carpool.Client, tokens: Tokens) -> None:
+    tokens.gate.clear()
+    interceptor = [tokens.grant(**CLIENT, refresh_timeout_ms=50)]
+    ids = [client.submit("GET", tokens.url, interceptor=interceptor) for _ in range(3)]
+    for request in ids:
+        error = client.wait(request).error
+        assert error is not None
+        underlying = error.details["underlying"]["name"]
+        assert underlying in {"authentication_error.refresh_timed_out", "authentication_error.refresh_failed"}
+    assert tokens.seen == []
+
+
 def test_the_request_that_asked_may_end_before_the_token_comes(client: carpool.Client, tokens: Tokens) -> None:
     """The token request is no request of a session that a client can end."""
     tokens.gate.clear()

@@ -42,7 +42,10 @@ struct CompletionTests {
                 guard case .words(let words) = option.value else { continue }
                 for word in words {
                     let value = word.hasSuffix(":") ? word + "x" : word
-                    let operands = command.name == "get" ? ["http://h/", "-o", "file"] : []
+                    var operands = command.name == "get" ? ["http://h/", "-o", "file"] : []
+                    if option.long.hasPrefix("oauth2") {
+                        operands += ["--oauth2-token-url", "http://h/", "--oauth2-client-id", "i"]
+                    }
                     let pretty = option.long == "pretty" ? ["http://h/"] : operands
                     _ = try Invocation.parse([command.name, "--\(option.long)", value] + pretty)
                     count += 1

@@ -33,10 +33,10 @@ struct ArgumentScanner {
     /// The remaining arguments.
     var rest: [String] { Array(arguments) }
 
-    /// Returns the next argument: one of these options, or an operand.
-    mutating func next(_ options: [OptionSpecification], in command: String?) throws(UsageError) -> Argument? {
+    /// Returns the next argument: one of these options, which are asked for only then, or an operand.
+    mutating func next(_ options: () -> [OptionSpecification], in command: String?) throws(UsageError) -> Argument? {
         if let letter = cluster.popFirst() {
-            return try short(letter, options, command)
+            return try short(letter, options(), command)
         }
         guard let word = arguments.popFirst() else { return nil }
         if isPastOptions || !word.hasPrefix("-") || word == "-" { return .operand(word) }
@@ -44,7 +44,7 @@ struct ArgumentScanner {
             isPastOptions = true
             return try next(options, in: command)
         }
-        if word.hasPrefix("--") { return try long(word, options, command) }
+        if word.hasPrefix("--") { return try long(word, options(), command) }
         cluster = word.dropFirst()
         return try next(options, in: command)
     }

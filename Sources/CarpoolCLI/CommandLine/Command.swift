@@ -63,9 +63,16 @@ extension Command {
             var arguments = arguments
             // An assignment of `nil` would look up the type of the former value at run time.
             if let socket { arguments.socket = socket }
-            let options = options
-            let specifications = options.map(\.specification)
-            while let argument = try scanner.next(specifications, in: name) {
+            // Made with the first option: to make those of a request takes as long as to send it.
+            var options: [Option<Arguments>] = []
+            var specifications: [OptionSpecification] = []
+            func known() -> [OptionSpecification] {
+                guard options.isEmpty else { return specifications }
+                options = self.options
+                specifications = options.map(\.specification)
+                return specifications
+            }
+            while let argument = try scanner.next(known, in: name) {
                 switch argument {
                 case .operand(let word): try add(word, to: &arguments)
                 case .option(let index, let value):

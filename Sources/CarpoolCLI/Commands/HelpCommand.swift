@@ -30,7 +30,7 @@ enum HelpCommand: Command {
     static func parse(_ scanner: inout ArgumentScanner, socket: String?) throws(UsageError) -> Invocation? {
         var arguments = arguments
         let manual = options[0].specification
-        while let argument = try scanner.next([.help, json, manual], in: name) {
+        while let argument = try scanner.next({ [.help, json, manual] }, in: name) {
             switch argument {
             case .operand(let topic):
                 guard arguments.topic == nil else { throw UsageError("help takes one COMMAND, not also '\(topic)'") }

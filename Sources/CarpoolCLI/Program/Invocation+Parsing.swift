@@ -7,7 +7,7 @@ extension Invocation {
         var scanner = ArgumentScanner(arguments, isOfCurl: CurlOptionTable.has) { CommandList.all }
         var socket: String?
         // The options before the name of the command.
-        while let argument = try scanner.next([.socket, .help, .version], in: nil) {
+        while let argument = try scanner.next({ [.socket, .help, .version] }, in: nil) {
             switch argument {
             case .option(0, let value): socket = try SocketArguments.path(value)
             case .option(1, _): return Invocation(HelpCommand.self, HelpCommand.arguments)

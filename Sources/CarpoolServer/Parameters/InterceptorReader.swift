@@ -152,8 +152,8 @@ struct InterceptorReader {
 
     private func oauth2(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
         let reader = OAuth2Reader(json: json, path: path)
-        guard json["callback"] == nil else {
-            let refresher = try callbacks.refresher(json["callback"] ?? json, path: "\(path).callback")
+        if let callback = json["callback"] {
+            let refresher = try callbacks.refresher(callback, path: "\(path).callback")
             return authentication(reader, refresher, try reader.credential())
         }
         let (url, client) = (try reader.url(), try reader.client())
