@@ -69,13 +69,16 @@ let package = Package(
         .target(
             name: "CarpoolCaller", dependencies: ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
+        .target(name: "CarpoolExchange", dependencies: ["CarpoolSystem"], swiftSettings: settings),
         .target(
-            name: "CarpoolCurl", dependencies: ["CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolCurl",
+            dependencies: ["CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .target(
             name: "CarpoolCLI",
             dependencies: [
-                "CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem",
+                "CarpoolCurl", "CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON",
+                "CarpoolSystem",
             ], swiftSettings: settings),
 
         // floor 5: programs
@@ -113,12 +116,15 @@ let package = Package(
         .testTarget(
             name: "CarpoolCallerTests", dependencies: ["CarpoolCaller", "CarpoolJSON"], swiftSettings: settings),
         .testTarget(
-            name: "CarpoolCurlTests", dependencies: ["CarpoolCurl", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolExchangeTests", dependencies: ["CarpoolExchange", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolCurlTests", dependencies: ["CarpoolCurl", "CarpoolExchange", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .testTarget(
             name: "CarpoolCLITests",
             dependencies: [
-                "CarpoolCLI", "CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem",
+                "CarpoolCLI", "CarpoolCurl", "CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolJSON",
+                "CarpoolSystem",
             ], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],

@@ -217,6 +217,54 @@ int CLinux_rename_between(int from_folder, const char *from, int to_folder, cons
     return unlinkat(from_folder, from, 0);
 }
 
+// Copies the bytes from an offset on through memory.
+static int copy_from_offset(int from, int to, off_t offset, off_t size) {
+    char bytes[65536];
+    while (offset < size) {
+        ssize_t count = pread(from, bytes, sizeof bytes, offset);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            if (count == 0) errno = EIO;
+            return -1;
+        }
+        for (ssize_t done = 0; done < count;) {
+            ssize_t written = pwrite(to, bytes + done, (size_t)(count - done), offset + done);
+            if (written < 0 && errno != EINTR) return -1;
+            if (written > 0) done += written;
+        }
+        offset += count;
+    }
+    return 0;
+}
+
+// Takes room for a file that grows. Not every file system can; then the bytes need it when they are written.
+static int take_room(int fd, off_t old_size, off_t size) {
+    int result;
+    do result = fallocate(fd, 0, 0, size);
+    while (result != 0 && errno == EINTR);
+    if (result == 0 || (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)) return 0;
+    int error = errno;
+    if (ftruncate(fd, old_size) != 0) return -1;
+    errno = error;
+    return -1;
+}
+
+int CLinux_copy_into(int from, int to) {
+    struct stat source, target;
+    if (fstat(from, &source) != 0 || fstat(to, &target) != 0) return -1;
+    if (source.st_size > target.st_size && take_room(to, target.st_size, source.st_size) != 0) return -1;
+    off_t done = 0;
+    while (done < source.st_size) {
+        off_t in = done, out = done;
+        ssize_t count = copy_file_range(from, &in, to, &out, (size_t)(source.st_size - done), 0);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        done += count;
+    }
+    if (copy_from_offset(from, to, done, source.st_size) != 0) return -1;
+    return ftruncate(to, source.st_size) != 0 || fsync(to) != 0 ? -1 : 0;
+}
+
 int CLinux_is_in_proc(int fd) {
     struct statfs status;
     return fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;

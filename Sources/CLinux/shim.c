@@ -46,12 +46,6 @@ int CLinux_open_unnamed(const char *directory) {
     return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-int CLinux_link_unnamed(int fd, const char *path) {
-    char source[40];
-    snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
 int CLinux_open_unnamed_in(int folder) {
     return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
@@ -59,7 +53,8 @@ int CLinux_open_unnamed_in(int folder) {
 int CLinux_link_unnamed_in(int fd, int folder, const char *name) {
     char source[40];
     snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW);
+    if (linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    return errno == ENOENT ? linkat(fd, "", folder, name, AT_EMPTY_PATH) : -1;
 }
 
 static int prepare(posix_spawn_file_actions_t *actions, int log, int status) {

@@ -123,11 +123,6 @@ extension FileDescriptor {
     /// Whether a descriptor is a file of the kernel, such as one of /proc, /sys or a control group: writing to it
     /// changes the system.
     public static func isOfKernel(_ raw: Int32) -> Bool { CLinux_is_of_kernel(raw) != 0 }
-
-    /// Links an unnamed file to a name; fails if the name exists.
-    public borrowing func link(to path: String) throws(SystemError) {
-        guard CLinux_link_unnamed(raw, path) == 0 else { throw .last("linkat", path) }
-    }
 }
 
 /// The result of a non-blocking read or write.

@@ -30,6 +30,10 @@ public struct FileStatus: Sendable {
     public let changed: Int64
     /// The uid of the owner.
     public let owner: UInt32
+    /// The gid of its group.
+    public let group: UInt32
+    /// Its permission bits, with those of set-user-ID, set-group-ID and sticky.
+    public let permissions: UInt32
     /// Its number of links.
     public let links: Int
 
@@ -45,6 +49,8 @@ public struct FileStatus: Sendable {
         size = Int64(status.st_size)
         changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
         owner = status.st_uid
+        group = status.st_gid
+        permissions = UInt32(status.st_mode) & 0o7777
         links = Int(status.st_nlink)
         kind =
             switch status.st_mode & S_IFMT {

@@ -9,6 +9,8 @@ public final class Folder: @unchecked Sendable {
     /// The path that it was opened by.
     public let path: String
     fileprivate let descriptor: FileDescriptor
+    /// For calls that borrow it.
+    var raw: Int32 { descriptor.raw }
 
     /// Opens a folder by its absolute path, without following a symbolic link in any part of it.
     /// - Parameter missingMode: makes the parts that are missing with this mode; `nil` fails with ENOENT instead.
@@ -79,6 +81,9 @@ public final class Folder: @unchecked Sendable {
         guard fd >= 0 else { throw .last("open", path) }
         return FileDescriptor(owning: fd)
     }
+
+    /// Its own status.
+    public func status() throws(SystemError) -> FileStatus { try FileStatus(of: descriptor.raw) }
 
     /// Removes a file of it.
     public func unlink(_ name: String) throws(SystemError) {

@@ -22,8 +22,12 @@ private let floors: [String: Set<String>] = [
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: the command
     "CarpoolCaller": ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
-    "CarpoolCurl": ["CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
-    "CarpoolCLI": ["CarpoolCurl", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolExchange": ["CarpoolSystem"],
+    "CarpoolCurl": ["CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolCLI": [
+        "CarpoolCurl", "CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON",
+        "CarpoolSystem",
+    ],
     // floor 5: programs
     "carpoold": ["CarpoolServer", "CarpoolSystem"],
     "carpool": ["CarpoolCLI"],

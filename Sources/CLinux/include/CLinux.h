@@ -26,11 +26,11 @@ int CLinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
 // directory.
 int CLinux_open_unnamed(const char *directory);
 
-// Links an unnamed file to a name (linkat with AT_SYMLINK_FOLLOW over /proc/self/fd); 0 or -1 with errno.
-int CLinux_link_unnamed(int fd, const char *path);
-
-// The same two in an open folder.
+// The same in an open folder.
 int CLinux_open_unnamed_in(int folder);
+
+// Links an unnamed file to a name in an open folder (linkat with AT_SYMLINK_FOLLOW over /proc/self/fd, or, without
+// /proc, with AT_EMPTY_PATH, which needs a privilege); 0 or -1 with errno.
 int CLinux_link_unnamed_in(int fd, int folder, const char *name);
 
 // posix_spawn_file_actions_addclosefrom_np needs _GNU_SOURCE. Starts a program in a session of its own, in the
@@ -105,6 +105,11 @@ int CLinux_open_folder(const char *path, int makes_missing, unsigned mode);
 // renameat2 needs _GNU_SOURCE. Renames a file from one open folder to another; unless it may replace, only if the new
 // name is free, also on file systems where only a link can do that. 0, or -1 with errno.
 int CLinux_rename_between(int from_folder, const char *from, int to_folder, const char *to, int replaces);
+
+// copy_file_range and fallocate need _GNU_SOURCE. Writes the bytes of one file into another one, which has no others
+// afterwards, and flushes them to the disk. Room for them is taken first, where the file system can, so that a full disk
+// leaves the old bytes. 0, or -1 with errno.
+int CLinux_copy_into(int from, int to);
 
 // The most descriptors of one message: as many as the daemon takes.
 #define CLINUX_MOST_DESCRIPTORS 16

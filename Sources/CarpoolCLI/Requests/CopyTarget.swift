@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
@@ -6,7 +7,7 @@ internal import Glibc
 /// there is something to write and replaced at the end.
 final class CopyTarget {
     private let path: String?
-    private var file: OutputFile?
+    private var file: BodyOutput?
 
     /// - Parameter path: the file; `nil` for standard output.
     init(_ path: String?) { self.path = path }
@@ -18,16 +19,16 @@ final class CopyTarget {
     var name: String { path ?? "standard output" }
 
     /// The descriptor, if it is open.
-    var descriptor: Int32? { path == nil ? STDOUT_FILENO : file?.descriptor.raw }
+    var descriptor: Int32? { path == nil ? STDOUT_FILENO : file?.descriptor }
 
     /// Opens the file, and returns the descriptor.
     func open() throws(Failure) -> Int32 {
         if let descriptor { return descriptor }
         guard let path else { return STDOUT_FILENO }
         do throws(SystemError) {
-            let opened = try OutputFile(path, staysUnnamed: true)
+            let opened = try BodyOutput(path, .replacing)
             file = opened
-            return opened.descriptor.raw
+            return opened.descriptor
         } catch {
             throw Failure(.transferFailed, "cannot write to \(path): \(error.reason)")
         }

@@ -37,3 +37,18 @@ struct DownloadDestination {
         writer.endObject()
     }
 }
+
+extension RequestArguments {
+    /// Fails before a server is asked, if the file of `-o` could not be written in the end.
+    func checkOutput() throws(Failure) {
+        guard let output else { return }
+        do throws(SystemError) {
+            try OutputFile.check(output)
+        } catch {
+            let folder = "make its folder first, or name another file"
+            throw Failure(
+                .transferFailed, "cannot write to \(output): \(error.reason)",
+                hint: error.code == ENOENT ? folder : nil)
+        }
+    }
+}

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolClient
+internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
@@ -18,8 +19,7 @@ final class OutputCopy {
     private var record: JSON?
     /// Whether all bytes of the pipe were written.
     private var hasEnded = false
-    /// Empty until the kernel refuses to move bytes to the output.
-    private var scratch: [UInt8] = []
+    private var mover = PipeMover()
     /// How many bytes of the body were moved.
     private var movedBytes = 0
     /// Prints on a terminal; `nil` for another output, and until the head is there.
@@ -31,8 +31,6 @@ final class OutputCopy {
     /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
     /// piece, because a reader such as head(1) may close the pipe after the first line.
     private static let headMilliseconds = 20
-    private static let pieceBytes = 1 << 20
-    private static let scratchBytes = 65_536
     /// After so many bytes a body is a large one, whose pipe gets more room.
     private static let largeBytes = 65_536
 
@@ -158,7 +156,6 @@ final class OutputCopy {
 
     /// Writes what the pipe has; returns false at its end.
     private func movePiece() throws(Failure) -> Bool {
-        var result = IOResult.endOfFile
         if usesTerminal, let head {
             var body =
                 terminal
@@ -175,18 +172,17 @@ final class OutputCopy {
         // A file is opened with the first byte, and an empty one at the end.
         guard !target.isFile || hasBytes() else { return false }
         let output = try target.open()
+        var count = 0
         try Terminal.write(target.name) { () throws(SystemError) in
-            result =
-                scratch.isEmpty ? Bytes.move(OutputCopy.pieceBytes, fromPipe: pipe.raw, to: output) : .failed(EINVAL)
-            guard case .failed(let code) = result else { return }
-            guard code == EINVAL || code == EAGAIN else { throw SystemError(code: code, operation: "splice") }
-            // A terminal, a file that is open for appending, or an output that does not wait.
-            if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: OutputCopy.scratchBytes) }
-            result = scratch.withUnsafeMutableBytes { Bytes.read(pipe.raw, into: $0) }
-            guard case .bytes(let count) = result else { return }
-            try BlockingOutput(borrowing: output).write(Array(scratch[..<count]))
+            switch try mover.next(from: pipe.raw, to: output) {
+            case .end: break
+            case .moved(let moved): count = moved
+            case .bytes(let bytes):
+                count = bytes.count
+                try BlockingOutput(borrowing: output).write(bytes)
+            }
         }
-        guard case .bytes(let count) = result else { return false }
+        guard count > 0 else { return false }
         let isLarge = movedBytes >= OutputCopy.largeBytes
         movedBytes += count
         if !isLarge, movedBytes >= OutputCopy.largeBytes { PipeRoom.enlarge(pipe.raw, to: PipeRoom.ofOurs) }
@@ -195,12 +191,9 @@ final class OutputCopy {
 
     /// Prints what the pipe has on a terminal; returns false at its end.
     private func printPiece(_ body: inout TerminalBody) throws(Failure) -> Bool {
-        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: OutputCopy.scratchBytes) }
-        guard case .bytes(let count) = scratch.withUnsafeMutableBytes({ Bytes.read(pipe.raw, into: $0) }) else {
-            return false
-        }
+        guard case .bytes(let bytes)? = try? mover.next(from: pipe.raw, to: nil) else { return false }
         try printHead()
-        try Terminal.print(try body.add(Array(scratch[..<count])))
+        try Terminal.print(try body.add(bytes))
         return true
     }
 

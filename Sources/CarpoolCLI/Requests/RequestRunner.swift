@@ -18,6 +18,7 @@ struct RequestRunner {
         // The copy of a piped body is deleted when the request has finished.
         defer { withExtendedLifetime(body) {} }
         if request.isDryRun { return try DryRun(request, daemon).run(writer) }
+        try request.checkOutput()
         if let streaming = request.streaming {
             return try StreamRunner(request, streaming, daemon).run(writer, body)
         }

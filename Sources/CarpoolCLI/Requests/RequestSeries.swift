@@ -116,6 +116,7 @@ struct RequestSeries {
             while window.hasRoom, let url = rest.popFirst() {
                 do throws(Failure) {
                     let request = try single(url, rest.startIndex - 1)
+                    try request.checkOutput()
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
                     window.add(try start(request, writer, daemon), name: request.output ?? url)
                 } catch {

@@ -1,69 +1,30 @@
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
-/// A file that a response is written to. It has the mode 0666 without the bits of the umask, as curl's;
+/// A file that a response is written to, in place. It has the mode 0666 without the bits of the umask, as curl's;
 /// `--create-file-mode` is for other protocols.
-struct CurlOutputFile: ~Copyable {
-    /// How a file is opened.
-    enum Mode: Equatable {
-        /// An existing file is emptied.
-        case truncate
-        /// Bytes are added to an existing file (`-C`, `-D` after the first transfer).
-        case append
-        /// An existing file is an error (`-J`).
-        case new
-        /// Beside an existing file, one with `.1`, `.2` and so on is made (`--no-clobber`).
-        case numbered
-    }
-
-    let descriptor: FileDescriptor
-    /// The path, which has a number in the mode ``Mode/numbered``.
-    let path: String
-
-    /// The highest number that is tried.
-    private static let maximumNumber = 99
-    private static let newMode: UInt32 = 0o666
+enum CurlOutputFile {
     private static let folderMode: mode_t = 0o750
 
-    /// The mode by `--clobber` and `--no-clobber`. The name of a Content-Disposition overwrites no file by default.
-    static func mode(clobbers: Bool?, isDisposition: Bool) -> Mode {
+    /// How it is opened by `--clobber` and `--no-clobber`. The name of a Content-Disposition (`-J`) overwrites no file
+    /// by default.
+    static func opening(clobbers: Bool?, isDisposition: Bool) -> BodyOutput.Opening {
         switch clobbers {
-        case true: .truncate
+        case true: .truncating
         case false: .numbered
-        default: isDisposition ? .new : .truncate
+        default: isDisposition ? .new : .truncating
         }
     }
 
     /// Opens a file for writing.
-    static func open(_ path: String, _ mode: Mode) throws(CurlError) -> CurlOutputFile {
-        let flags = O_WRONLY | O_CREAT
+    static func open(_ path: String, _ opening: BodyOutput.Opening) throws(CurlError) -> BodyOutput {
         do throws(SystemError) {
-            switch mode {
-            case .truncate: return try open(path, flags | O_TRUNC)
-            case .append: return try open(path, flags | O_APPEND)
-            case .new: return try open(path, flags | O_EXCL)
-            case .numbered: return try openNumbered(path, flags | O_EXCL)
-            }
+            return try BodyOutput(path, opening)
         } catch {
             throw CurlError(
                 exitCode: CurlExitCode.writeError, message: CurlErrorText.of(CurlExitCode.writeError),
                 warnings: ["Failed to open the file \(path): \(error.reason)"])
-        }
-    }
-
-    private static func open(_ path: String, _ flags: Int32) throws(SystemError) -> CurlOutputFile {
-        CurlOutputFile(descriptor: try FileDescriptor.open(path, flags, mode: newMode), path: path)
-    }
-
-    private static func openNumbered(_ path: String, _ flags: Int32) throws(SystemError) -> CurlOutputFile {
-        var number = 0
-        while true {
-            do throws(SystemError) {
-                return try open(number == 0 ? path : "\(path).\(number)", flags)
-            } catch {
-                guard error.code == EEXIST || error.code == EISDIR, number < maximumNumber else { throw error }
-                number += 1
-            }
         }
     }
 
@@ -96,9 +57,4 @@ struct CurlOutputFile: ~Copyable {
         if utimes(path, [time, time]) == 0 { return nil }
         return "Failed to set filetime \(seconds) on '\(path)': \(SystemError.reason(of: errno))"
     }
-}
-
-extension CurlOutputFile {
-    /// The descriptor, without the path.
-    consuming func take() -> FileDescriptor { descriptor }
 }

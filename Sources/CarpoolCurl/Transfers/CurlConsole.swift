@@ -1,10 +1,11 @@
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
 /// Standard error of the command, or the file of `--stderr`.
 final class CurlConsole {
     private let messages: CurlMessage
-    private let file: CurlOpenOutput?
+    private let file: BodyOutput?
     private let raw: Int32
     let columns: Int
 
@@ -13,9 +14,9 @@ final class CurlConsole {
         let terminal = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_col) : nil
         columns = CurlMessage.columns(environment: environment["COLUMNS"], terminal: terminal)
         messages = CurlMessage(isSilent: global.isSilent, showsErrors: global.showsErrors, columns: columns)
-        if let path = global.errorFile, path != "-", let opened = try? CurlOpenOutput(path, .truncate) {
+        if let path = global.errorFile, path != "-", let opened = try? CurlOutputFile.open(path, .truncating) {
             file = opened
-            raw = opened.descriptor.raw
+            raw = opened.descriptor
         } else {
             file = nil
             raw = global.errorFile == "-" ? STDOUT_FILENO : STDERR_FILENO

@@ -1,3 +1,4 @@
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
@@ -6,8 +7,8 @@ final class CurlSink {
     private let transfer: CurlPlannedTransfer
     private let options: CurlResponseOptions
     /// The open file of the body; `nil` for standard output and before the first byte.
-    private var file: CurlOpenOutput?
-    private var headFile: CurlOpenOutput?
+    private var file: BodyOutput?
+    private var headFile: BodyOutput?
     /// The name that Content-Disposition gives.
     private var disposition: String?
     /// The bytes of the body that were written.
@@ -16,10 +17,8 @@ final class CurlSink {
     private var writtenBytes: Int64 = 0
     /// Whether bytes are added to the file (`-C`).
     var appends = false
-    private var scratch: [UInt8] = []
+    private var mover = PipeMover()
 
-    private static let pieceBytes = 1 << 20
-    private static let scratchBytes = 65_536
     /// curl writes no larger pieces.
     private static let callbackBytes = 16_384
 
@@ -71,7 +70,7 @@ final class CurlSink {
         guard let path = options.headFile, path != "-" else { return }
         if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
         do throws(CurlError) {
-            headFile = try CurlOpenOutput(path, isFirst ? .truncate : .append)
+            headFile = try CurlOutputFile.open(path, isFirst ? .truncating : .appending)
         } catch {
             var failure = CurlError(CurlExitCode.writeError)
             failure.reasons = ["Failed to open \(path)"]
@@ -83,11 +82,12 @@ final class CurlSink {
     private func open(for count: Int) throws(CurlError) {
         guard file == nil, let path = try name() else { return }
         if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
-        let mode: CurlOutputFile.Mode =
-            appends
-            ? .append : CurlOutputFile.mode(clobbers: options.clobbers, isDisposition: disposition != nil)
+        let isDisposition = disposition != nil
         do throws(CurlError) {
-            file = try CurlOpenOutput(path, mode)
+            file = try CurlOutputFile.open(
+                path,
+                appends
+                    ? .appending : CurlOutputFile.opening(clobbers: options.clobbers, isDisposition: isDisposition))
         } catch {
             throw CurlError(
                 exitCode: error.exitCode, message: "client returned ERROR on write of \(count) bytes",
@@ -105,7 +105,7 @@ final class CurlSink {
     /// Writes a head where heads go.
     func write(head bytes: [UInt8]) throws(CurlError) {
         if let headFile {
-            try CurlSink.write(bytes, to: headFile.descriptor.raw)
+            try CurlSink.write(bytes, to: headFile.descriptor)
         } else if options.headFile == "-" {
             try CurlSink.write(bytes, to: STDOUT_FILENO)
         }
@@ -121,7 +121,7 @@ final class CurlSink {
 
     private func write(_ bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
         try open(for: bytes.count)
-        try CurlSink.write(bytes, to: file?.descriptor.raw ?? STDOUT_FILENO, of: length)
+        try CurlSink.write(bytes, to: file?.descriptor ?? STDOUT_FILENO, of: length)
         writtenBytes += Int64(bytes.count)
     }
 
@@ -163,45 +163,43 @@ final class CurlSink {
     /// Moves what a pipe has to the output, at most so many bytes; returns how many, 0 at its end.
     func move(from pipe: Int32, atMost limit: Int, _ trace: CurlTrace) throws(CurlError) -> Int {
         let isFirstOnTerminal = bodyBytes == 0 && isStandardOutput && isatty(STDOUT_FILENO) == 1
-        if scratch.isEmpty, !isFirstOnTerminal, !trace.hasBodies {
+        var target: Int32?
+        if !isFirstOnTerminal, !trace.hasBodies {
             try open(for: min(limit, CurlSink.callbackBytes))
-            let target = file?.descriptor.raw ?? STDOUT_FILENO
-            switch Bytes.move(min(limit, CurlSink.pieceBytes), fromPipe: pipe, to: target) {
-            case .bytes(let count):
-                bodyBytes += Int64(count)
-                writtenBytes += Int64(count)
-                return count
-            case .endOfFile: return 0
-            case .failed(let code) where code == EINVAL || code == EAGAIN: break
-            case .wouldBlock: break
-            case .failed: throw CurlSink.failure(min(limit, CurlSink.callbackBytes))
-            }
+            target = file?.descriptor ?? STDOUT_FILENO
         }
-        // A terminal, a file that is open for appending, or an output that does not wait.
-        let bytes = read(pipe, atMost: limit)
-        trace.received(body: bytes)
-        if !bytes.isEmpty { try write(body: bytes) }
-        return bytes.count
+        switch take(from: pipe, to: target, atMost: limit) {
+        case .success(.moved(let count)):
+            bodyBytes += Int64(count)
+            writtenBytes += Int64(count)
+            return count
+        case .success(.bytes(let bytes)):
+            trace.received(body: bytes)
+            try write(body: bytes)
+            return bytes.count
+        case .success(.end):
+            trace.received(body: [])
+            return 0
+        case .failure: throw CurlSink.failure(min(limit, CurlSink.callbackBytes))
+        }
+    }
+
+    private func take(
+        from pipe: Int32, to output: Int32?, atMost limit: Int
+    ) -> Result<PipeMover.Piece, SystemError> {
+        Result { () throws(SystemError) in try mover.next(from: pipe, to: output, atMost: limit) }
     }
 
     /// Reads and drops what a pipe has; returns how many bytes, 0 at its end.
-    func drop(from pipe: Int32) -> Int { read(pipe, atMost: .max).count }
-
-    private func read(_ pipe: Int32, atMost limit: Int) -> [UInt8] {
-        if scratch.isEmpty { scratch = [UInt8](repeating: 0, count: CurlSink.scratchBytes) }
-        let size = min(limit, scratch.count)
-        let result = scratch.withUnsafeMutableBytes { buffer in
-            Bytes.read(pipe, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size]))
-        }
-        guard case .bytes(let count) = result else { return [] }
-        return Array(scratch[..<count])
+    func drop(from pipe: Int32) -> Int {
+        guard case .success(.bytes(let bytes)) = take(from: pipe, to: nil, atMost: .max) else { return 0 }
+        return bytes.count
     }
 
     /// Forgets what an attempt has written, as far as the output is a file (`--retry`).
     func rewind(to offset: Int64) {
         guard let file, writtenBytes > 0 else { return }
-        _ = ftruncate(file.descriptor.raw, off_t(offset))
-        if !appends { _ = lseek(file.descriptor.raw, off_t(offset), SEEK_SET) }
+        file.rewind(to: offset)
         writtenBytes = 0
         bodyBytes = 0
     }
@@ -209,18 +207,6 @@ final class CurlSink {
     /// Ends a transfer: an empty response makes an empty file.
     func finish(_ error: CurlError?, makesFile: Bool) throws(CurlError) {
         if error == nil, makesFile, !transfer.operation.options.request.isHead { try open(for: 0) }
-        if error != nil, options.removesOnError, let file { _ = unlink(file.path) }
-    }
-}
-
-/// A file that is open for writing.
-final class CurlOpenOutput {
-    let descriptor: FileDescriptor
-    let path: String
-
-    init(_ path: String, _ mode: CurlOutputFile.Mode) throws(CurlError) {
-        let file = try CurlOutputFile.open(path, mode)
-        self.path = file.path
-        descriptor = file.take()
+        if error != nil, options.removesOnError, let path = file?.path { _ = unlink(path) }
     }
 }

@@ -1,3 +1,4 @@
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
@@ -9,7 +10,7 @@ final class CurlTrace {
 
     private let format: Format
     private let console: CurlConsole
-    private let file: CurlOpenOutput?
+    private let file: BodyOutput?
     private let writesToOutput: Bool
     private let hasTime: Bool
     private var isBodyNamed = false
@@ -26,7 +27,7 @@ final class CurlTrace {
         }
         writesToOutput = path == "-"
         file = try path.flatMap { $0 == "-" || $0 == "%" ? nil : $0 }.map { (path) throws(CurlError) in
-            try CurlOpenOutput(path, .truncate)
+            try CurlOutputFile.open(path, .truncating)
         }
     }
 
@@ -143,7 +144,7 @@ final class CurlTrace {
     private func write(_ bytes: [UInt8]) {
         let line = hasTime ? Array(CurlTrace.time().utf8) + bytes : bytes
         if let file {
-            try? BlockingOutput(borrowing: file.descriptor.raw).write(line)
+            try? BlockingOutput(borrowing: file.descriptor).write(line)
         } else if writesToOutput {
             try? BlockingOutput(borrowing: STDOUT_FILENO).write(line)
         } else {

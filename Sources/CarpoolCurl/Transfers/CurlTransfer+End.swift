@@ -1,3 +1,4 @@
+internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
@@ -80,8 +81,8 @@ extension CurlTransfer {
             switch piece.destination {
             case .standardOutput, .standardError: fallback = piece.destination
             case .file(let path, let appends):
-                if let file = try? CurlOpenOutput(path, appends ? .append : .truncate) {
-                    try? BlockingOutput(borrowing: file.descriptor.raw).write(piece.bytes)
+                if let file = try? CurlOutputFile.open(path, appends ? .appending : .truncating) {
+                    try? file.write(piece.bytes)
                     continue
                 }
             }

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
@@ -29,7 +30,7 @@ extension CurlTransfer {
         guard let path = request.etagSave, context.headFiles.insert(path).inserted else { return }
         if response.createsDirectories { try CurlOutputFile.createFolders(of: path) }
         do throws(CurlError) {
-            _ = try CurlOpenOutput(path, .append)
+            _ = try CurlOutputFile.open(path, .appending)
         } catch {
             throw CurlError(
                 exitCode: CurlExitCode.readError, message: "", form: .silent,

@@ -1,3 +1,4 @@
+internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
 
@@ -126,9 +127,9 @@ extension CurlTransfer {
         guard let path = request.etagSave,
             let content = CurlETag.content(status: head.status, etags: head.values("ETag"))
         else { return }
-        guard let file = try? CurlOpenOutput(path, .truncate) else { return }
+        guard let file = try? CurlOutputFile.open(path, .truncating) else { return }
         do throws(SystemError) {
-            try BlockingOutput(borrowing: file.descriptor.raw).write(content)
+            try BlockingOutput(borrowing: file.descriptor).write(content)
         } catch {
             throw CurlError(CurlExitCode.writeError)
         }

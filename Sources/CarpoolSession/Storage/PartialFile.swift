@@ -91,15 +91,16 @@ public final class PartialFile {
         then: @escaping (SystemError?) -> Void
     ) {
         let location = location
-        writer.perform { file -> (error: SystemError?, isResumable: Bool) in
+        writer.perform { file -> (error: SystemError?, place: String, isResumable: Bool) in
             let error = location.openTarget(path, options, isResolved: isResolved) ?? file.open()
             if isHashed { file.startHash() }
-            return (error, location.isResumable)
+            return (error, location.place, location.isResumable)
         } then: { [weak self] result in
             guard let self, let result else { return }
             if result.error == nil {
                 isOpen = true
                 isResumable = result.isResumable
+                currentPath = result.place
             }
             then(result.error)
         }
@@ -163,26 +164,27 @@ public final class PartialFile {
         writer.perform({ $0.catchUpHash() }, then: { [weak self] isDone in if isDone == false { self?.catchUpHash() } })
     }
 
-    /// Renames it to its final name, in one step.
+    /// Puts it in its final place.
     func move(to destination: String, _ options: DownloadOptions, then: @escaping (SystemError?) -> Void) {
         let location = location
-        writer.perform { file -> SystemError? in
+        writer.perform { file -> Result<FileStatus.Identity?, SystemError> in
             do throws(SystemError) {
                 try location.move(file, to: destination, options)
-                return nil
+                return .success(location.identity)
             } catch {
-                return error
+                return .failure(error)
             }
         } then: { [self] result in
-            guard let result else {
-                return then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath))
-            }
-            if result == nil {
+            switch result {
+            case nil: then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath))
+            case .failure(let error): then(error)
+            case .success(let identity):
+                self.identity = identity
                 currentPath = destination
                 isMoved = true
                 callCloseCompletions()
+                then(nil)
             }
-            then(result)
         }
     }
 

@@ -6,24 +6,30 @@ internal import Glibc
 ///
 /// `@unchecked Sendable` because only the jobs of one queue touch it, one at a time and in order.
 final class PartialLocation: @unchecked Sendable {
-    /// The path of the partial file.
+    /// The path of the partial file, unless it is in the ``SpareFolder``.
     let path: String
+    /// The path at which it was made.
+    private(set) var place: String
     private let index: PartialFileIndex?
     private var folder: Folder?
     private(set) var identity: FileStatus.Identity?
     private var target: Folder?
+    /// The name of the destination, and whether a file of that name is replaced.
+    private var (newName, replaces) = ("", false)
     private var isMoved = false
     /// Whether a later request may resume from the file; not so if the index has no entry for it.
     private(set) var isResumable = true
 
     init(path: String, index: PartialFileIndex?) {
         self.path = path
+        place = path
         self.index = index
     }
 
     /// The location of a file that was opened before.
     init(path: String, folder: Folder, identity: FileStatus.Identity, index: PartialFileIndex?) {
         self.path = path
+        place = path
         self.folder = folder
         self.identity = identity
         self.index = index
@@ -43,6 +49,7 @@ final class PartialLocation: @unchecked Sendable {
     /// - Parameter isResolved: whether the path has no symbolic links, so that one that is found now was created since.
     func openTarget(_ path: String, _ options: DownloadOptions, isResolved: Bool) -> SystemError? {
         let folder = PartialLocation.split(path).folder
+        (newName, replaces) = (PartialLocation.split(path).name, options.removesPreviousFile)
         let mode = options.createsIntermediateDirectories ? 0o777 & ~options.umask : nil
         do throws(SystemError) {
             target =
@@ -55,39 +62,64 @@ final class PartialLocation: @unchecked Sendable {
     }
 
     /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request
-    /// continues it meanwhile.
+    /// continues it meanwhile. If the directory takes no new file, but a file is there that can be written in place, the
+    /// new one is elsewhere, and cannot be resumed.
     func create(for request: String) throws(SystemError) -> FileDescriptor {
         guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: path) }
-        folder = target
-        let opened = try target.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        let opened: FileDescriptor
+        do throws(SystemError) {
+            folder = target
+            opened = try PartialLocation.create(name, in: target)
+        } catch {
+            guard FileReplacement.isRefused(error.code), isWritableInPlace, let spare = try? SpareFolder.open() else {
+                throw error
+            }
+            folder = spare
+            place = "\(spare.path)/\(name)"
+            opened = try PartialLocation.create(name, in: spare)
+        }
         flock(opened.raw, LOCK_EX | LOCK_NB)
         identity = try FileStatus(of: opened.raw).identity
-        isResumable = index?.add(path, request: request) ?? true
+        let isListed = index?.add(place, request: request) ?? true
+        isResumable = isListed && place == path
         return opened
+    }
+
+    private static func create(_ name: String, in folder: Folder) throws(SystemError) -> FileDescriptor {
+        try folder.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    }
+
+    /// Whether a file has the name of the destination, may be replaced, and can be opened for writing.
+    private var isWritableInPlace: Bool {
+        guard replaces, let target, (try? target.status(of: newName).kind) == .regular else { return false }
+        return (try? target.open(newName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) != nil
     }
 
     // MARK: Ending
 
-    /// Renames the file to its final name, in one step. EEXIST if a file exists that may not be replaced, or anything
-    /// but a regular file; ENOENT if the partial file is no longer at its path.
+    /// Gives the file its final name, or puts its bytes into the file that is there (``FileReplacement``). EEXIST if a
+    /// file exists that may not be replaced, or anything but a regular file; ENOENT if the partial file is no longer at
+    /// its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
         if let error = file.failure { throw error }
         guard let folder, let target, let fd = file.descriptor?.raw else {
             throw SystemError(code: EBADF, operation: "rename", subject: path)
         }
         let newName = PartialLocation.split(destination).name
-        if let there = try? target.status(of: newName), there.kind != .regular, there.kind != .link {
-            let code = there.kind == .directory ? EISDIR : EEXIST
-            throw SystemError(code: code, operation: "rename", subject: destination)
-        }
+        let replacement = try FileReplacement(of: newName, in: target)
         guard try folder.status(of: name).identity == identity else {
             throw SystemError(code: ENOENT, operation: "rename", subject: path)
         }
-        guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", path) }
         file.record?.erase(from: fd)
-        try folder.rename(name, to: newName, in: target, replaces: options.removesPreviousFile)
+        let mode = 0o666 & ~options.umask
+        if options.removesPreviousFile {
+            identity = try replacement.put(fd, .named(name, folder), mode: mode)
+        } else {
+            guard fchmod(fd, mode) == 0 else { throw .last("fchmod", path) }
+            try folder.rename(name, to: newName, in: target, replaces: false)
+        }
         isMoved = true
-        index?.remove(path)
+        index?.remove(place)
         file.close()
         self.folder = nil
         self.target = nil
@@ -97,7 +129,7 @@ final class PartialLocation: @unchecked Sendable {
     func remove() {
         guard !isMoved, let folder else { return }
         if let there = try? folder.status(of: name), there.identity == identity { try? folder.unlink(name) }
-        index?.remove(path)
+        index?.remove(place)
         close()
     }
 

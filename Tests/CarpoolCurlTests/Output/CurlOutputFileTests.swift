@@ -1,3 +1,4 @@
+import CarpoolExchange
 import CarpoolSystem
 import Glibc
 import Testing
@@ -7,20 +8,20 @@ import Testing
 struct CurlOutputFileTests {
     /// Opens a file, writes a text, and returns the name of the file.
     private static func write(
-        _ text: String, _ path: String, _ mode: CurlOutputFile.Mode
+        _ text: String, _ path: String, _ opening: BodyOutput.Opening
     ) throws -> String {
-        let file = try CurlOutputFile.open(path, mode)
-        let count = Glibc.write(file.descriptor.raw, text, text.utf8.count)
+        let file = try CurlOutputFile.open(path, opening)
+        let count = Glibc.write(file.descriptor, text, text.utf8.count)
         #expect(count == text.utf8.count)
-        return String(file.path.split(separator: "/").last ?? "")
+        return String(file.path?.split(separator: "/").last ?? "")
     }
 
     @Test func filesAreOpenedAsTheirModeSays() throws {
         let folder = try TemporaryFolder(["old": Array("old".utf8)])
         let path = "\(folder.path)/old"
-        #expect(try CurlOutputFileTests.write("new", path, .append) == "old")
+        #expect(try CurlOutputFileTests.write("new", path, .appending) == "old")
         #expect(try folder.read("old") == "oldnew")
-        #expect(try CurlOutputFileTests.write("x", path, .truncate) == "old")
+        #expect(try CurlOutputFileTests.write("x", path, .truncating) == "old")
         #expect(try folder.read("old") == "x")
         let error = try #require(throws: CurlError.self) { _ = try CurlOutputFileTests.write("", path, .new) }
         #expect(error.exitCode == 23)
@@ -39,10 +40,10 @@ struct CurlOutputFileTests {
     }
 
     @Test func theModeDependsOnTheOptionsAndTheName() {
-        #expect(CurlOutputFile.mode(clobbers: nil, isDisposition: false) == .truncate)
-        #expect(CurlOutputFile.mode(clobbers: nil, isDisposition: true) == .new)
-        #expect(CurlOutputFile.mode(clobbers: true, isDisposition: true) == .truncate)
-        #expect(CurlOutputFile.mode(clobbers: false, isDisposition: false) == .numbered)
+        #expect(CurlOutputFile.opening(clobbers: nil, isDisposition: false) == .truncating)
+        #expect(CurlOutputFile.opening(clobbers: nil, isDisposition: true) == .new)
+        #expect(CurlOutputFile.opening(clobbers: true, isDisposition: true) == .truncating)
+        #expect(CurlOutputFile.opening(clobbers: false, isDisposition: false) == .numbered)
     }
 
     @Test func foldersAreMadeWithoutRightsForOthers() throws {
@@ -66,7 +67,7 @@ struct CurlOutputFileTests {
 
     @Test func aFileCannotBeOpenedInAMissingFolder() throws {
         let error = try #require(throws: CurlError.self) {
-            _ = try CurlOutputFileTests.write("", "/nofolder/x", .truncate)
+            _ = try CurlOutputFileTests.write("", "/nofolder/x", .truncating)
         }
         #expect(error.line == "curl: (23) Failed writing received data to disk/application")
     }

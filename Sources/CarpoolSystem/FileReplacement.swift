@@ -1,0 +1,162 @@
+internal import CLinux
+internal import Glibc
+
+/// Puts a complete file in the place of another one, which may be there already.
+///
+/// The file that is there is replaced in one step, by a rename, and the new one gets its mode, owner, group, access
+/// control list and extended attributes. Where that would lose something, the bytes are written into the file that is
+/// there: with a second hard link, with an owner or an attribute that cannot be given to another file, for a mount
+/// point, and in a folder in which no name may be changed.
+public struct FileReplacement {
+    /// Where the complete file is.
+    public enum Source {
+        /// It has this name, in this folder.
+        case named(String, Folder)
+        /// It has no name, and is on the file system of the folder that gets it.
+        case unnamed
+        /// It is elsewhere, and is copied.
+        case elsewhere
+    }
+
+    private let folder: Folder
+    private let name: String
+    /// The file that is there; `nil` if there is none, or a link that was created since the path was resolved.
+    private let old: FileStatus?
+
+    /// The file of this name in a folder.
+    /// - Throws: EISDIR or EEXIST if something else than a file is there.
+    public init(of name: String, in folder: Folder) throws(SystemError) {
+        self.folder = folder
+        self.name = name
+        do throws(SystemError) {
+            let status = try folder.status(of: name)
+            switch status.kind {
+            case .regular: old = status
+            case .link: old = nil
+            case .directory, .other:
+                throw SystemError(
+                    code: status.kind == .directory ? EISDIR : EEXIST, operation: "rename",
+                    subject: "\(folder.path)/\(name)")
+            }
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            old = nil
+        }
+    }
+
+    /// Puts the file in its place, and returns the identity of the file that has the bytes now. May block for as long as
+    /// it takes to copy them. If it fails, the file that is there is as it was, unless the disk failed while bytes were
+    /// written into it.
+    /// - Parameters:
+    ///   - descriptor: the complete file, open for reading and writing.
+    ///   - mode: that of a file which is new.
+    public func put(_ descriptor: Int32, _ source: Source, mode: UInt32) throws(SystemError) -> FileStatus.Identity {
+        guard let old else {
+            guard fchmod(descriptor, mode) == 0 else { throw .last("fchmod", path) }
+            try rename(descriptor, source)
+            return try FileStatus(of: descriptor).identity
+        }
+        if case .elsewhere = source {
+        } else if !mustStay(old), FileReplacement.give(of: name, in: folder, to: descriptor) {
+            do throws(SystemError) {
+                try rename(descriptor, source)
+                return try FileStatus(of: descriptor).identity
+            } catch {
+                guard FileReplacement.isRefused(error.code) else { throw error }
+            }
+        }
+        try write(descriptor, into: old)
+        if case .named(let temporary, let place) = source { try? place.unlink(temporary) }
+        return old.identity
+    }
+
+    private var path: String { folder.path == "/" ? "/\(name)" : "\(folder.path)/\(name)" }
+
+    /// Whether a name cannot be given to another file: a mount point, a folder or a sticky one of another user, a file
+    /// system that is not writable.
+    public static func isRefused(_ code: Int32) -> Bool { [EBUSY, EACCES, EPERM, EROFS].contains(code) }
+
+    /// Whether the file has other names, which would lose it. In a folder that another user can change, a second name
+    /// of this user's own file may have been planted: such a name is replaced, and the file is left alone.
+    private func mustStay(_ old: FileStatus) -> Bool {
+        guard old.links > 1 else { return false }
+        guard old.owner == geteuid(), let place = try? folder.status() else { return true }
+        return place.owner == geteuid() && place.permissions & 0o022 == 0
+    }
+
+    // MARK: Renaming
+
+    private func rename(_ descriptor: Int32, _ source: Source) throws(SystemError) {
+        switch source {
+        case .named(let temporary, let place): try place.rename(temporary, to: name, in: folder, replaces: true)
+        case .elsewhere: throw SystemError(code: EXDEV, operation: "rename", subject: path)
+        case .unnamed:
+            let temporary = ".carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+            guard CLinux_link_unnamed_in(descriptor, folder.raw, temporary) == 0 else { throw .last("link", path) }
+            do throws(SystemError) {
+                try folder.rename(temporary, to: name, in: folder, replaces: true)
+            } catch {
+                try? folder.unlink(temporary)
+                throw error
+            }
+        }
+    }
+
+    /// Gives the new file what the old one has besides its bytes. Returns false if not all of it can be given.
+    private static func give(of name: String, in folder: Folder, to descriptor: Int32) -> Bool {
+        let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let reading = try? folder.open(name, O_RDONLY | flags)
+        // A file of this user that it may neither read nor write has its mode, and no more that can be known.
+        guard let file = reading ?? (try? folder.open(name, O_WRONLY | flags)) else {
+            return (try? folder.status(of: name)).map { give(ownerAndModeOf: $0, to: descriptor) } ?? false
+        }
+        guard let status = try? FileStatus(of: file.raw), status.kind == .regular else { return false }
+        return give(ownerAndModeOf: status, to: descriptor) && give(attributesOf: file.raw, to: descriptor)
+    }
+
+    private static func give(ownerAndModeOf old: FileStatus, to descriptor: Int32) -> Bool {
+        guard let new = try? FileStatus(of: descriptor) else { return false }
+        if new.owner != old.owner || new.group != old.group {
+            guard fchown(descriptor, old.owner, old.group) == 0 else { return false }
+        }
+        // As after a write: only a privileged process keeps the bits of set-user-ID and set-group-ID.
+        let kept: UInt32 = geteuid() == 0 ? 0o7777 : 0o1777
+        return fchmod(descriptor, old.permissions & kept) == 0
+    }
+
+    /// Gives the extended attributes, the access control list among them, and removes those that a new file of the
+    /// folder got.
+    private static func give(attributesOf old: Int32, to descriptor: Int32) -> Bool {
+        guard let wanted = FileAttribute.names(of: old), let present = FileAttribute.names(of: descriptor) else {
+            return false
+        }
+        for name in present where isKept(name) && !wanted.contains(name) {
+            FileAttribute.remove(name, of: descriptor)
+        }
+        for name in wanted where isKept(name) {
+            guard let value = FileAttribute.read(name, of: old, atMost: FileAttribute.maximumBytes) else {
+                return false
+            }
+            let has =
+                present.contains(name)
+                && FileAttribute.read(name, of: descriptor, atMost: FileAttribute.maximumBytes) == value
+            guard has || FileAttribute.write(name, value, of: descriptor) else { return false }
+        }
+        return true
+    }
+
+    /// Whether an attribute outlives a change of the bytes: not so capabilities and measurements of the old bytes.
+    private static func isKept(_ name: String) -> Bool {
+        !["security.capability", "security.evm", "security.ima"].contains(name)
+    }
+
+    // MARK: Writing in place
+
+    private func write(_ descriptor: Int32, into old: FileStatus) throws(SystemError) {
+        let file = try folder.open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        guard try FileStatus(of: file.raw).identity == old.identity else {
+            throw SystemError(code: ESTALE, operation: "open", subject: path)
+        }
+        guard CLinux_copy_into(descriptor, file.raw) == 0 else { throw .last("write", path) }
+    }
+}
