@@ -37,9 +37,7 @@ public struct DaemonLauncher {
     }
 
     private static func ownFolder() -> Substring? {
-        guard let own = realpath("/proc/self/exe", nil) else { return nil }
-        defer { free(own) }
-        let path = String(cString: own)
+        guard let path = ProgramArguments.programPath else { return nil }
         return path.lastIndex(of: "/").map { path[..<$0] }
     }
 

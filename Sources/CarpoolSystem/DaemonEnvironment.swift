@@ -72,13 +72,15 @@ public enum DaemonEnvironment {
         let others = kept.filter { strncmp($0, "PATH=", 5) != 0 }
         let environment: [UnsafeMutablePointer<CChar>?] = others + extra + [nil]
         // By its own path, since the kernel names a process after the file that it executes.
-        guard let program = realpath("/proc/self/exe", nil) ?? strdup("/proc/self/exe") else { return }
+        guard let program = realpath("/proc/self/exe", nil) ?? strdup("/proc/self/exe"),
+            let arguments = ProgramArguments.values
+        else { return }
         defer { free(program) }
         environment.withUnsafeBufferPointer { variables in
             guard let variables = variables.baseAddress else { return }
-            execve(program, CommandLine.unsafeArgv, variables)
+            execve(program, arguments, variables)
             // The program's file may have been replaced since.
-            execve("/proc/self/exe", CommandLine.unsafeArgv, variables)
+            execve("/proc/self/exe", arguments, variables)
         }
     }
 

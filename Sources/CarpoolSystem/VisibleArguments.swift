@@ -4,5 +4,5 @@ internal import CLinux
 public enum VisibleArguments {
     /// Overwrites a value with blanks: that of an argument, alone or behind its option, as in `-uUSER:PASSWORD` and
     /// `--user=USER:PASSWORD`.
-    public static func hide(_ value: String) { CLinux_hide_argument(CommandLine.argc, value) }
+    public static func hide(_ value: String) { CLinux_hide_argument(value) }
 }

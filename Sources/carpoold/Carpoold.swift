@@ -10,7 +10,7 @@ struct Carpoold {
         Signal.ignoreMeaningless()
         let arguments: Options
         do throws(Options.Failure) {
-            arguments = try Options(Array(CommandLine.arguments.dropFirst()))
+            arguments = try Options(ProgramArguments.words())
         } catch {
             complain(error.description)
             exit(2)
@@ -29,6 +29,10 @@ struct Carpoold {
         let isSpawned = getenv(LaunchStatus.variable) != nil
         let status = LaunchStatus.takeFromEnvironment()
         if !arguments.isDumpable { ResourceLimits.keepMemoryPrivate() }
+        guard access("/proc/self/fd", X_OK) == 0 else {
+            complain("/proc is not mounted, and the daemon needs it to know its clients and their files")
+            return 1
+        }
         do throws(ServerError) {
             ResourceLimits.raiseOpenFiles()
             ResourceLimits.reserveOpenFiles()

@@ -223,9 +223,17 @@ void CLinux_trim_memory(size_t kept);
 // CLinux_return_large_memory said. malloc_trim leaves the ends of all heaps but the first.
 void CLinux_trim_heap_of_thread(void);
 
-// Overwrites a value with blanks in the kernel's copy of the process's arguments, of which there are `count`: where it is
-// an argument, or the end of one that begins with a hyphen. Swift has another copy.
-void CLinux_hide_argument(int count, const char *value);
+// The arguments of the program, with its name, as it was started; null behind the last one. Swift reads them from /proc,
+// which is not everywhere.
+int CLinux_argument_count(void);
+char **CLinux_arguments(void);
+
+// The path by which the program was started; null if the kernel does not say.
+const char *CLinux_started_path(void);
+
+// Overwrites a value with blanks in the kernel's copy of the process's arguments: where it is an argument, or the end of
+// one that begins with a hyphen. CLinux_arguments has another copy from then on.
+void CLinux_hide_argument(const char *value);
 
 // From now on recv(2) of the calling thread fails with EAGAIN this many microseconds after its next call; 0: never.
 // Peeking is not limited.

@@ -14,7 +14,7 @@ struct CurlFallback {
     /// The path of the real curl on PATH: not this program, whatever it is called. `nil` without one.
     func path() -> String? {
         var own = stat()
-        guard stat("/proc/self/exe", &own) == 0 else { return nil }
+        guard let program = ProgramArguments.programPath, stat(program, &own) == 0 else { return nil }
         let folders = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         for folder in folders.split(separator: ":", omittingEmptySubsequences: false) {
             let path = folder.isEmpty ? "./curl" : "\(folder)/curl"
@@ -36,7 +36,7 @@ struct CurlFallback {
         }
         setenv(CurlFallback.guardVariable, "1", 1)
         // The word before them becomes the name of the program.
-        let words = CommandLine.unsafeArgv + (Int(CommandLine.argc) - count - 1)
+        guard let words = ProgramArguments.values.map({ $0 + (ProgramArguments.count - count - 1) }) else { return }
         words.pointee = strdup("curl")
         execv(path, words)
     }
