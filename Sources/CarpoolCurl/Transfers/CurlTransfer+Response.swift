@@ -75,7 +75,9 @@ extension CurlTransfer {
 
     private func decideBody(_ head: CurlResponseHead, _ hop: CurlHop) {
         guard next == nil, failure == nil else { return }
-        if response.fail == .withoutBody, head.status >= 400 {
+        // A server that has nothing behind the offset of -C says so with 416.
+        let isComplete = head.status == 416 && offset > 0 && hop.body == .none
+        if response.fail == .withoutBody, head.status >= 400, !isComplete {
             failure = .http(head.status)
             use = .refuse
         } else if request.isHead {
