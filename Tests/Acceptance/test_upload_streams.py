@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import random
 import threading
@@ -13,7 +14,7 @@ import pytest
 from conftest import StartDaemon
 from harness.story import Story
 from harness.tcp import is_stopped
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
@@ -297,3 +298,32 @@ def test_bodies_in_memory_have_an_end(start: StartDaemon, origin: ScriptedOrigin
         for request in requests:
             other.call("request.wait", request=request)
         assert client.call("request.perform", body={"text": text}, **params)["outcome"]["ok"]
+
+
+@pytest.mark.parametrize("status", ["200 OK", "201 Created", "204 No Content", "413 Content Too Large"])
+def test_a_whole_response_before_the_end_of_the_body_is_the_outcome(
+    client: carpool.Client, origin: ScriptedOrigin, status: str
+) -> None:
+    """The server answers, and closes while more of the body is sent."""
+    answered = threading.Event()
+
+    def early(exchange: Exchange) -> None:
+        length = b"" if status.startswith("204") else b"Content-Length: 3\r\n"
+        exchange.send(b"HTTP/1.1 " + status.encode() + b"\r\n" + length + b"\r\n" + (b"ok\n" if length else b""))
+        assert answered.wait(PATIENCE_SECONDS)
+        exchange.reset()
+
+    url = origin.on_head("/early", early)
+    for _ in range(3):
+        answered.clear()
+        request = submit(client, url)
+        put(client, request, b"first")
+        eventually(lambda request=request: "response" in client.call("request.get", request=request))
+        answered.set()
+        with contextlib.suppress(carpool.RPCError):
+            for number in range(200):
+                put(client, request, bytes([number]) * 10_000)
+            put(client, request, b"", end=True)
+        record = client.call("request.wait", request=request)
+        assert record["outcome"] == {"ok": True}
+        assert record["response"]["status"] == int(status.split(maxsplit=1)[0])

@@ -5,7 +5,7 @@ extension CurlTransfer {
     /// The error of a transfer that libcurl has finished with this result; `nil` if it succeeded.
     func error(for result: CURLcode) -> TransportError? {
         guard case .running(let easy) = phase else { return nil }
-        guard result == CURLE_OK else {
+        guard result == CURLE_OK || isAnswered(result, easy) else {
             // Behind an HTTPS proxy libcurl says only that the handshake has failed.
             let refused = handshakes > 1 && result == CURLE_SSL_CONNECT_ERROR ? refusedVerification : nil
             let code = refused == nil ? result : CURLE_PEER_FAILED_VERIFICATION
@@ -34,6 +34,18 @@ extension CurlTransfer {
                 isRetryable: request.method.isIdempotent)
         }
         return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : cutCodingError
+    }
+
+    /// Whether all of the response has arrived, and only the rest of the request's body could not be sent: a server may
+    /// answer before it has got all of it, and close.
+    private func isAnswered(_ result: CURLcode, _ easy: EasyHandle) -> Bool {
+        guard result == CURLE_SEND_ERROR, headReader.isComplete, headReader.version != "h2",
+            connection?.isAborted != true
+        else { return false }
+        let status = headReader.status
+        if request.method == .head || status == 204 || status == 304 { return true }
+        let length = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        return status >= 200 && length >= 0 && easy.offset(CURLINFO_SIZE_DOWNLOAD_T) == length
     }
 
     /// Whether the body is a part although libcurl reports success: 7.88.1 does when the HTTP/2 session has failed.
