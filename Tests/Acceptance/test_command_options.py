@@ -141,6 +141,11 @@ def test_the_time_limits(run: Run, origin: ScriptedOrigin) -> None:
         (["-Z"], "-Z is an option of carpool curl"),
         (["--no-keepalive"], "--no-keepalive is an option of carpool curl, which takes the command line of curl"),
         (["-R"], "-R is an option of carpool curl, which takes the command line of curl"),
+        (["a==b"], "'a==b' is not a URL; did you mean --query 'a=b'?"),
+        (["X-Token:abc"], "'X-Token:abc' is not a URL; did you mean -H 'X-Token: abc'?"),
+        (["n:=7"], "'n:=7' is not a URL; did you mean --json '{\"n\": 7}'?"),
+        (["a=b"], "'a=b' is not a URL; did you mean -d 'a=b'?"),
+        (["file=@photo.png"], "'file=@photo.png' is not a URL; did you mean -F 'file=@photo.png'?"),
         (["--outptu", "x"], "unknown option --outptu; did you mean --output?"),
         (["-o", ""], "the value of --output is empty"),
         (["-w", "@missing"], "-w cannot read the file 'missing': No such file or directory"),
@@ -278,3 +283,25 @@ def test_json_is_laid_out_if_it_is_asked_for(run: Run, origin: ScriptedOrigin) -
     assert run("get", "--pretty", "always", url).stdout == laid_out
     broken = origin.on("/broken", lambda exchange: exchange.reply(body=b"{", headers=[("Content-Type", "text/json")]))
     assert run("get", "--pretty", "always", broken).stdout == b"{"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ls", "-a"], "unknown option -a; did you mean --all?"),
+        (["GET", "http://localhost/"], "unknown command GET; did you mean get?"),
+        (["Post"], "unknown command Post; did you mean post?"),
+        (["session"], "unknown command session; use: carpool call session.list, or a request with --session NAME"),
+        (["upload"], "unknown command upload; use: carpool put -T FILE URL"),
+    ],
+)
+def test_what_was_meant_is_suggested(run: Run, words: list[str], message: str) -> None:
+    done = run(*words)
+    assert done.returncode == USAGE
+    assert done.stderr.decode().splitlines()[0] == f"carpool: {message}"
+
+
+def test_hosts_with_ports_are_urls(run: Run, origin: ScriptedOrigin) -> None:
+    host, port = origin.url.removeprefix("http://").split(":")
+    assert run("get", f"{host}:{port}", f"localhost:{port}/?a==b", f"{host}:{port}/a=b").returncode == OK
+    assert [request.target for request in origin.requests] == ["/", "/?a==b", "/a=b"]

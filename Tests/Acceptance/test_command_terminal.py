@@ -144,6 +144,27 @@ def test_curl_prints_no_binary_body_on_a_terminal_either(
 
 
 @pytest.mark.parametrize("options", [[], ["--whole"], ["-i"]])
+@pytest.mark.parametrize("body", [bytes(range(1, 32)), b"\x89PNG\r\n\x1a\n\x01\x02", b"\x1f\x8b\x08\x08\x04\x02" * 30])
+def test_a_binary_body_without_a_nul_is_not_printed_on_a_terminal(
+    variables: dict[str, str], origin: ScriptedOrigin, options: list[str], body: bytes
+) -> None:
+    output = on_a_terminal(variables, "get", *options, origin.on("/binary", lambda exchange: exchange.reply(body=body)))
+    assert "the body is binary and is not printed on a terminal" in output
+    assert not any(chr(byte) in output for byte in body if byte < 0x20 and byte not in b"\r\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["a bell \a in a line of a log, and another one does no harm", "\t1\f2\b3\v4", "gr\xfc\xdfe"], ids=ascii
+)
+def test_a_text_with_a_few_control_characters_is_printed(
+    variables: dict[str, str], origin: ScriptedOrigin, text: str
+) -> None:
+    url = origin.on("/text", lambda exchange: exchange.reply(body=text.encode("latin-1")))
+    output = on_a_terminal(variables, "get", url)
+    assert "binary" not in output and text[:2].strip() in output.replace("\ufffd", "\xfc")
+
+
+@pytest.mark.parametrize("options", [[], ["--whole"], ["-i"]])
 @pytest.mark.parametrize("size", [100, 200_000])
 def test_nothing_of_a_binary_body_is_printed_on_a_terminal(
     variables: dict[str, str], origin: ScriptedOrigin, options: list[str], size: int

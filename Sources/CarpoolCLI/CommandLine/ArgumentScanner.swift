@@ -93,16 +93,27 @@ struct ArgumentScanner {
     /// The error for an unknown option: names the commands that have it, or suggests a similar name.
     private func unknown(_ name: String, _ options: [OptionSpecification], _ command: String?) -> UsageError {
         if let reason = RefusedOption.reason(of: name) { return UsageError(reason, in: command) }
+        // Commands that send no request have no options of curl.
+        let sendsRequest = options.contains { $0.long == "--header" }
+        if !sendsRequest, let own = ArgumentScanner.long(for: name, among: options) {
+            return UsageError("unknown option \(name); did you mean \(own)?", in: command)
+        }
         if let command, let known = specification(named: name) {
             let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }
             return UsageError("\(command) has no \(name); \(others.joined(separator: ", ")) do", in: command)
         }
-        if isOfCurl(name) {
+        if isOfCurl(name), sendsRequest || command == nil {
             return UsageError("\(name) is an option of carpool curl, which takes the command line of curl", in: command)
         }
         let near = NearestName.find(name, among: options.map(\.long))
         let suggestion = near.map { "; did you mean \($0)?" } ?? ""
         return UsageError("unknown option \(name)\(suggestion)", in: command)
+    }
+
+    /// The option without a short name that begins with the letter of an unknown short one.
+    private static func long(for name: String, among options: [OptionSpecification]) -> String? {
+        guard name.utf8.count == 2, let letter = name.last else { return nil }
+        return options.first { $0.short == nil && $0.long.dropFirst(2).first == letter }?.long
     }
 
     private func specification(named name: String) -> OptionSpecification? {

@@ -26,6 +26,20 @@ enum CommandList {
             || body(HelpCommand.self)
     }
 
+    /// What to use in place of names that other programs have, or that one may expect.
+    private static let others = [
+        "auth": "set a credential with: carpool call session.set_credential",
+        "config": "see carpool daemon and carpool doctor",
+        "cookies": "read and change cookies with: carpool call cookies.list", "download": "use: carpool get -O URL",
+        "fetch": "use: carpool get URL", "info": "use: carpool daemon status", "list": "use: carpool ls",
+        "options": "use: carpool get -X OPTIONS URL", "ps": "use: carpool ls", "restart": "use: carpool daemon restart",
+        "session": "use: carpool call session.list, or a request with --session NAME",
+        "sessions": "use: carpool call session.list", "start": "use: carpool daemon start",
+        "status": "use: carpool daemon status", "stop": "use: carpool daemon stop",
+        "upload": "use: carpool put -T FILE URL",
+        "wget": "use: carpool get -O URL",
+    ]
+
     /// Returns the command with a name.
     static func find(_ name: String) throws(UsageError) -> any Command.Type {
         var found: (any Command.Type)?
@@ -35,7 +49,8 @@ enum CommandList {
             return true
         }
         if let found { return found }
-        let near = NearestName.find(name, among: all.map { $0.name })
+        if let advice = others[name.lowercased()] { throw UsageError("unknown command \(name); \(advice)") }
+        let near = NearestName.find(name.lowercased(), among: all.map { $0.name })
         // No name of a command has them.
         let isURL = name.contains { $0 == "." || $0 == "/" || $0 == ":" }
         throw UsageError(

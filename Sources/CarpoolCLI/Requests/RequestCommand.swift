@@ -13,6 +13,9 @@ extension RequestCommand {
 
     static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
         guard !operand.isEmpty else { throw UsageError("a URL is empty") }
+        if let option = ItemAdvice.option(for: operand) {
+            throw UsageError("'\(operand)' is not a URL; did you mean \(option)?")
+        }
         if arguments.url.isEmpty {
             arguments.url = RequestArguments.withScheme(operand)
         } else {

@@ -64,7 +64,18 @@ package struct TerminalBody {
             hint: "write it to a file with -o FILE, or pipe it to a program")
     }
 
-    private static func isBinary(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.contains(0) }
+    /// Whether a body is no text: by a NUL, as curl does, or by many control characters that no text has. A few of them
+    /// in a text are printed as escapes.
+    private static func isBinary(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard !bytes.contains(0) else { return true }
+        let count = bytes.count { ($0 < 0x20 || $0 == 0x7F) && !TerminalBody.controlsOfText.contains($0) }
+        return count * TerminalBody.bytesPerControl > bytes.count
+    }
+
+    /// Backspace, tab, the ends of lines and pages, and escape.
+    private static let controlsOfText: Set<UInt8> = [0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x1B]
+    /// A body with more than one other control character in so many bytes is binary: of random bytes, it is one in ten.
+    private static let bytesPerControl = 32
 
     /// Text whose control characters are escaped, but tabs and line ends.
     private mutating func printable(_ bytes: [UInt8]) -> [UInt8] {
