@@ -10,6 +10,8 @@ public final class DaemonClient {
     private var lastID: Int64 = 0
     /// A notification `client.hello` with the client's name; empty without a name.
     private let introduction: [UInt8]
+    /// Called with the parameters of each notification `event`, whichever call waits for its answer.
+    package var onEvent: ((JSON) -> Void)?
     /// Whether the introduction was sent on the current connection.
     private var isIntroduced = false
 
@@ -175,8 +177,14 @@ public final class DaemonClient {
     private func message(of line: ArraySlice<UInt8>) throws(ClientError) -> Message? {
         let message = try parse(line)
         if message["id"]?.integer == lastID { return .answer(try result(of: message)) }
+        return event(in: message).map { .event($0) }
+    }
+
+    /// The parameters of an event; `nil` for another message.
+    private func event(in message: JSON) -> JSON? {
         guard let params = message["params"], message["method"]?.isString("event") == true else { return nil }
-        return .event(params)
+        onEvent?(params)
+        return params
     }
 
     /// Waits for the next message; returns `nil` at the deadline, or when one of the other descriptors is ready.
@@ -219,6 +227,7 @@ public final class DaemonClient {
             }
             // Everything else is an event, or the answer to an abandoned call.
             if answer["id"]?.integer == lastID || answer["id"]?.isNull == true { return try result(of: answer) }
+            _ = event(in: answer)
         }
     }
 

@@ -101,7 +101,8 @@ extension OutputFile {
     /// Fails if a file that is written to this path could not get it in the end: without the folder, or without the
     /// right to replace or to write what is there.
     public static func check(_ path: String) throws(SystemError) {
-        guard let place = place(of: path) else { return }
+        // The name of a folder is refused by another check.
+        guard !path.hasSuffix("/"), let place = place(of: path) else { return }
         var info = stat()
         guard stat(place, &info) == 0 else {
             guard errno == ENOENT else { throw .last("open", path) }

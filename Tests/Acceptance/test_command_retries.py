@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
 import pytest
-from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, USAGE, Done, Run
+from harness.command import HTTP_FAILURE, OK, TIMED_OUT, TRANSFER_FAILED, USAGE, Done, Run
+from harness.tool import Tool
 from origins.scripted import Exchange, ScriptedOrigin
 
 
@@ -54,3 +58,75 @@ def test_without_the_option_nothing_is_sent_again(run: Run, origin: ScriptedOrig
 
 def test_a_count_is_a_number(run: Run, origin: ScriptedOrigin) -> None:
     assert told(run("get", "--retry", "often", origin.url)) == (USAGE, b"")
+
+
+def waits(done: Done) -> list[str]:
+    return [line for line in done.stderr.decode().splitlines() if "Will retry" in line]
+
+
+# Ways by which a response goes: to a pipe, through the command, whole, to a file, several at once, a stream.
+WAYS = [[], ["-i"], ["--whole"], ["-o", "file"], ["--parallel", "2"], ["--lines"]]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+def test_each_wait_is_told(run: Run, origin: ScriptedOrigin, way: list[str]) -> None:
+    urls = [busy(origin, 2)] * (2 if "--parallel" in way else 1)
+    done = run("get", "--retry", "3", "--retry-delay", "20ms", *way, *urls)
+    assert done.returncode == OK
+    told_waits = waits(done)
+    assert told_waits[0].startswith("carpool: Problem HTTP status 503. Will retry in 0 seconds. ")
+    assert len(told_waits) == len(origin.requests) - len(urls) == 2
+    if len(urls) == 1:
+        assert told_waits[0].endswith("3 retries left.") and told_waits[1].endswith("2 retries left.")
+
+
+def test_a_failure_is_told_with_its_reason(run: Run, origin: ScriptedOrigin) -> None:
+    done = run("get", "--retry", "1", "--retry-delay", "10ms", origin.on("/", lambda exchange: exchange.reset()))
+    assert done.returncode == TRANSFER_FAILED
+    [line] = waits(done)
+    assert "Problem" in line and line.endswith("1 retry left.") and "HTTP status" not in line
+    assert waits(run("get", "-s", "--retry", "1", "--retry-delay", "10ms", origin.on("/", lambda x: x.reset()))) == []
+
+
+def retry_after(origin: ScriptedOrigin, seconds: int) -> str:
+    return origin.on("/later", lambda exchange: exchange.reply(503, b"busy", headers=[("Retry-After", str(seconds))]))
+
+
+@pytest.mark.parametrize("way", WAYS[:4], ids=" ".join)
+def test_a_wait_that_is_longer_than_the_time_limit_ends_at_once(
+    run: Run, origin: ScriptedOrigin, way: list[str]
+) -> None:
+    start = time.monotonic()
+    done = run("get", "--retry", "1", "-m", "600", *way, retry_after(origin, 86_400))
+    assert done.returncode == TIMED_OUT and time.monotonic() - start < 300
+    assert b"not completed within 600000 ms: the next attempt would begin after 21600000 ms" in done.stderr
+    assert waits(done) == [] and len(origin.requests) == 1
+
+
+def test_a_wait_has_a_maximum_and_is_told(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    with Tool(variables, "get", "--retry", "1", retry_after(origin, 86_400)) as tool:
+        tool.until_told("carpool: Problem HTTP status 503. Will retry in 21600 seconds. 1 retry left.")
+        assert tool.end(signal.SIGINT) == -signal.SIGINT
+
+
+def test_no_retry_begins_after_the_maximum(run: Run, origin: ScriptedOrigin) -> None:
+    done = run("get", "-f", "--retry", "9", "--retry-max-time", "60", retry_after(origin, 61))
+    assert (done.returncode, len(origin.requests), waits(done)) == (HTTP_FAILURE, 1, [])
+    assert told(run("get", "--retry", "9", "--retry-max-time", "60", "--retry-delay", "61", busy(origin, 9)))[0] == OK
+    assert len(origin.requests) == 2
+
+
+def test_all_errors_are_retried_if_that_is_asked_for(run: Run, origin: ScriptedOrigin) -> None:
+    missing = origin.on("/missing", lambda exchange: exchange.reply(404, b"nothing"))
+    options = ["--retry", "2", "--retry-delay", "10ms"]
+    assert told(run("get", "-f", *options, "--retry-all-errors", missing)) == (HTTP_FAILURE, b"")
+    assert len(origin.requests) == 3
+    assert told(run("post", "-d", "x", *options, "--retry-all-errors", missing)) == (OK, b"nothing")
+    assert len(origin.requests) == 4, "a POST is not repeated"
+
+
+@pytest.mark.parametrize("option", [["--retry-delay", "1"], ["--retry-max-time", "1"], ["--retry-all-errors"]])
+def test_an_option_without_retries_is_refused(run: Run, origin: ScriptedOrigin, option: list[str]) -> None:
+    done = run("get", *option, origin.url)
+    assert done.returncode == USAGE and b"it needs --retry N" in done.stderr
+    assert origin.requests == []

@@ -39,8 +39,8 @@ struct InvocationTests {
     }
 
     @Test func retriesAreCounted() throws {
-        #expect(try request("get u").retries == 0)
-        #expect(try request("get --retry 3 u").retries == 3)
+        #expect(try request("get u").retry.count == 0)
+        #expect(try request("get --retry 3 u").retry.count == 3)
         for wrong in ["-1", "+1", "100", "x", ""] {
             #expect(throws: UsageError.self) { try Invocation.parse(["get", "--retry", wrong, "u"]) }
         }

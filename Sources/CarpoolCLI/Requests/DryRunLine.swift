@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolExchange
 
 /// The command line of curl that does what the arguments say: that of the daemon, with the options that the command
 /// carries out itself, and with the files in place of what the daemon has read from them.
@@ -33,10 +34,21 @@ struct DryRunLine {
         if let output = request.output { options.append("-o \(DryRunLine.quoted(output))") }
         if request.resumes { options.append("-C -") }
         if let writeOut = request.writeOut { options.append("-w \(DryRunLine.quoted(writeOut.option))") }
-        if request.retries > 0 { options.append("--retry \(request.retries)") }
+        options += retries
         for file in request.cookies.files { options.append("-b \(DryRunLine.quoted(file))") }
         if let jar = request.cookies.jar { options.append("-c \(DryRunLine.quoted(jar))") }
         return options + (certificate ?? [])
+    }
+
+    private var retries: [String] {
+        let retry = request.retry
+        guard retry.count > 0 else { return [] }
+        var options = ["--retry \(retry.count)", "--retry-connrefused"]
+        if retry.delayMilliseconds > 0 { options.append("--retry-delay \((retry.delayMilliseconds + 999) / 1_000)") }
+        if retry.maximumMilliseconds > 0 {
+            options.append("--retry-max-time \((retry.maximumMilliseconds + 999) / 1_000)")
+        }
+        return options + (retry.retriesAllErrors ? ["--retry-all-errors"] : [])
     }
 
     /// The options of the client certificate.

@@ -18,7 +18,7 @@ struct MeteredCall {
     /// Whether the progress of a request is shown.
     static func shows(_ request: RequestArguments) -> Bool { ProgressMeter(isSilent: request.isSilent).isShown }
 
-    /// Returns the record. The closure writes the parameters with ``writeEvents(to:of:and:)`` among them.
+    /// Returns the record. The closure writes the parameters, with ``events`` and ``writeKind(to:of:)`` among them.
     mutating func perform(
         passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> JSON {
@@ -40,12 +40,11 @@ struct MeteredCall {
         }
     }
 
-    /// Writes the members that ask for the events: only an upload reports what was sent.
-    static func writeEvents(to json: inout JSONWriter, of request: RequestArguments, and more: [String] = []) {
+    /// The types of the events that it takes.
+    static var events: [String] { ProgressMeter.eventTypes }
+
+    /// Writes the kind of the request: only an upload reports what was sent.
+    static func writeKind(to json: inout JSONWriter, of request: RequestArguments) {
         if request.body != nil { json.member("kind", static: "upload") }
-        json.key("events")
-        json.beginObject()
-        json.member("types", ProgressMeter.eventTypes + more)
-        json.endObject()
     }
 }

@@ -71,18 +71,16 @@ final class OutputCopy {
         }
     }
 
-    /// Writes the member that asks for the events.
-    func writeEvents(to json: inout JSONWriter) {
-        let response = "task.did_receive_response"
-        if meter.isShown { return MeteredCall.writeEvents(to: &json, of: request, and: [response]) }
-        json.key("events")
-        json.beginObject()
-        json.member("types", [response])
-        json.endObject()
+    /// The types of the events that it takes.
+    var events: [String] { ["task.did_receive_response"] + (meter.isShown ? MeteredCall.events : []) }
+
+    /// Writes the kind of the request, if its progress is shown.
+    func writeKind(to json: inout JSONWriter) {
+        if meter.isShown { MeteredCall.writeKind(to: &json, of: request) }
     }
 
     private func waitForMore() throws(Failure) {
-        let mayPrintHead = !isHeadPrinted && head != nil && request.retries == 0 && !isRefused
+        let mayPrintHead = !isHeadPrinted && head != nil && request.retry.count == 0 && !isRefused
         let now = MonotonicTime.read()
         let patience = meter.isShown ? ProgressMeter.milliseconds : .max
         let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : patience)

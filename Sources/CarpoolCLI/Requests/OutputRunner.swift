@@ -77,10 +77,10 @@ struct OutputRunner {
         }
         var metered = MeteredCall(request, daemon)
         return try metered.perform(passing: descriptors) { json in
-            writer.write(to: &json) { json in
+            writer.write(to: &json, events: MeteredCall.events) { json in
                 writeOutput(to: &json)
                 writer.writeDetail(to: &json)
-                MeteredCall.writeEvents(to: &json, of: request)
+                MeteredCall.writeKind(to: &json, of: request)
             }
         }
     }
@@ -98,10 +98,10 @@ struct OutputRunner {
     private func copy(_ writer: RequestWriter) throws(Failure) -> ExitCode {
         let copy = try OutputCopy(request, daemon)
         let record = try copy.run { json in
-            writer.write(to: &json) { json in
+            writer.write(to: &json, events: copy.events) { json in
                 writeOutput(to: &json)
                 writer.writeDetail(to: &json)
-                copy.writeEvents(to: &json)
+                copy.writeKind(to: &json)
             }
         }
         defer { daemon.releaseBody(of: record) }

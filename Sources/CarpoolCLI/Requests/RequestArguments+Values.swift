@@ -107,14 +107,4 @@ extension RequestArguments {
         }
         return count
     }
-
-    /// The maximum that the daemon accepts.
-    private static let mostRetries = 99
-
-    static func retries(_ text: String) throws(UsageError) -> Int {
-        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), 0...mostRetries ~= count else {
-            throw UsageError("--retry takes a number from 0 to \(mostRetries), not '\(text)'")
-        }
-        return count
-    }
 }

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolClient
+internal import CarpoolExchange
 internal import CarpoolRPC
 internal import CarpoolSystem
 
@@ -81,8 +82,8 @@ struct RequestArguments: CommandArguments {
     var isSilent = false
     var printsHead = false
     var failsOnStatus = false
-    /// The maximum number of retries.
-    var retries = 0
+    /// When it is sent again.
+    var retry = RetryOptions()
     var timeoutMilliseconds: Int?
     /// `nil` for the session's.
     var connectMilliseconds: Int?
@@ -223,6 +224,7 @@ extension Option where Arguments == RequestArguments {
         var options = own
         options.reserveCapacity(96)
         options += beforeSending
+        options += retries
         options += trust
         options += ofCurl
         options += ofConnection
@@ -248,10 +250,6 @@ extension Option where Arguments == RequestArguments {
             Option("--fail", short: "f", "for a status of 400 or more print no body and exit with 5") {
                 $0.failsOnStatus = true
             },
-            Option(
-                "--retry", takes: "N", "retry up to N times, if the method and the failure allow it",
-                read: RequestArguments.retries
-            ) { $0.retries = $1 },
             Option(
                 "--timeout", takes: "TIME", "the timeout: seconds such as 2.5, or a span such as 500ms, 10s or 2m",
                 read: TimeSpan.milliseconds

@@ -27,6 +27,7 @@ extension RequestCommand {
         guard !arguments.url.isEmpty || arguments.inputFile != nil else { throw UsageError("\(name) needs a URL") }
         try arguments.checkSeveral()
         try arguments.oauth2.check(hasUser: arguments.credential.user != nil)
+        try arguments.checkRetries()
         guard !arguments.isStream || arguments.output == nil && !arguments.usesRemoteName else {
             throw UsageError(
                 "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")

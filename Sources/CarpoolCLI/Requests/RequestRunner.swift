@@ -14,6 +14,7 @@ struct RequestRunner {
         let fields = try HeaderFile.fields(of: request.headers)
         let body = try loadBody()
         let daemon = try DaemonAccess(socket: request.socket)
+        RetryNotice.print(for: request, from: daemon)
         let writer = RequestWriter(request, fields, body)
         // The copy of a piped body is deleted when the request has finished.
         defer { withExtendedLifetime(body) {} }
@@ -47,9 +48,9 @@ struct RequestRunner {
         }
         var metered = MeteredCall(request, daemon)
         return try metered.perform { json in
-            writer.write(to: &json) { json in
+            writer.write(to: &json, events: MeteredCall.events) { json in
                 writer.writeDetail(to: &json)
-                MeteredCall.writeEvents(to: &json, of: request)
+                MeteredCall.writeKind(to: &json, of: request)
             }
         }
     }

@@ -108,6 +108,7 @@ struct RequestSeries {
     /// printed; files are written by the daemon as they arrive.
     private func runAtOnce(_ urls: [String]) throws(Failure) -> ExitCode {
         let daemon = try DaemonAccess(socket: arguments.socket)
+        RetryNotice.print(for: arguments, from: daemon)
         let fields = try HeaderFile.fields(of: arguments.headers)
         var first = ExitCode.success
         var window = RequestWindow(parallel: arguments.parallel, ProgressBoard(isSilent: arguments.isSilent))

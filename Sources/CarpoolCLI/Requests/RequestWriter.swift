@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolClient
+internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
 
@@ -24,7 +25,10 @@ struct RequestWriter {
     }
 
     /// Writes the object; the closure adds members.
-    func write(to writer: inout JSONWriter, and more: (inout JSONWriter) -> Void = { _ in }) {
+    /// - Parameter events: the types of the events that the call needs, besides those of retries.
+    func write(
+        to writer: inout JSONWriter, events: [String] = [], and more: (inout JSONWriter) -> Void = { _ in }
+    ) {
         writer.beginObject()
         writer.member("url", request.completeURL)
         writer.member("method", request.method)
@@ -53,7 +57,16 @@ struct RequestWriter {
         }
         writeInterceptors(to: &writer)
         writeRedirects(to: &writer)
+        write(events: events + request.retryEvents, to: &writer)
         more(&writer)
+        writer.endObject()
+    }
+
+    private func write(events: [String], to writer: inout JSONWriter) {
+        guard !events.isEmpty else { return }
+        writer.key("events")
+        writer.beginObject()
+        writer.member("types", events)
         writer.endObject()
     }
 
@@ -109,23 +122,11 @@ struct RequestWriter {
     }
 
     private func writeInterceptors(to writer: inout JSONWriter) {
-        guard request.retries > 0 || request.oauth2.isGiven else { return }
+        guard request.retry.count > 0 || request.oauth2.isGiven else { return }
         writer.key("interceptor")
         writer.beginArray()
         if request.oauth2.isGiven { request.oauth2.write(to: &writer, isSent: !request.isDryRun) }
-        if request.retries > 0 { writeRetries(to: &writer) }
+        if request.retry.count > 0 { request.retry.write(to: &writer) }
         writer.endArray()
-    }
-
-    /// Writes the retry policy, which also retries error statuses without `--fail`.
-    private func writeRetries(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("retry_policy")
-        writer.beginObject()
-        writer.member("limit", request.retries)
-        writer.member("without_validation", true)
-        writer.member("respect_retry_after", true)
-        writer.endObject()
-        writer.endObject()
     }
 }

@@ -20,6 +20,9 @@ package struct DaemonAccess {
         }
     }
 
+    /// Calls the closure with the parameters of each event, whichever call waits for its answer.
+    package func onEvent(_ body: @escaping (JSON) -> Void) { client.onEvent = body }
+
     /// Whether the daemon runs as this user, and so has the same access to files.
     package var isOurs: Bool { client.daemonUID == geteuid() }
 

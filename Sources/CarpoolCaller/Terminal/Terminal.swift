@@ -20,6 +20,11 @@ package enum Terminal {
     /// Writes a line to standard error, with unprintable characters escaped; ignores errors.
     package static func printError(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
 
+    /// Writes a line about something that is not the end, behind what clears the line of a terminal.
+    package static func printError(_ line: String, after beginning: String) {
+        try? error.write(Array("\(beginning)carpool: \(PlainText.escaped(line))\n".utf8))
+    }
+
     /// Whether standard output is a terminal.
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 

@@ -1,3 +1,5 @@
+internal import CarpoolExchange
+
 /// The options about what is sent and how responses are treated.
 extension CurlOption {
     static let request: [CurlOption] = [

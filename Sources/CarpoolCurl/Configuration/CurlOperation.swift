@@ -1,3 +1,5 @@
+internal import CarpoolExchange
+
 /// The transfers between two `--next`: their URLs, and the options that they share.
 struct CurlOperation: Equatable {
     /// A URL with the options that are paired with it in the order of the command line.
@@ -29,7 +31,7 @@ struct CurlOperation: Equatable {
     var response = CurlResponseOptions()
     var connection = CurlConnectionOptions()
     var security = CurlSecurityOptions()
-    var retry = CurlRetryOptions()
+    var retry = RetryOptions()
 
     /// Whether one of the targets has a URL; if one has, the first one does.
     var hasURL: Bool { targets.first?.url != nil }
@@ -264,18 +266,4 @@ struct CurlSecurityOptions: Equatable {
         if hasOptionalNetrc { return .optional }
         return readsNetrc || netrcFile != nil ? .required : .none
     }
-}
-
-/// When a transfer is repeated.
-struct CurlRetryOptions: Equatable {
-    /// `--retry`
-    var count = 0
-    /// `--retry-delay` in milliseconds; 0 for curl's own.
-    var delayMilliseconds = 0
-    /// `--retry-max-time` in milliseconds; 0 for none.
-    var maximumMilliseconds = 0
-    /// `--retry-all-errors`
-    var retriesAllErrors = false
-    /// `--retry-connrefused`
-    var retriesRefusedConnections = false
 }

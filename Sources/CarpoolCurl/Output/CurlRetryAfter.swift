@@ -1,7 +1,9 @@
+internal import CarpoolExchange
+
 /// How long a server asks to wait (Retry-After).
 enum CurlRetryAfter {
-    /// curl waits no longer: 6 hours.
-    static let maximumSeconds: Int64 = 21_600
+    /// curl waits no longer.
+    static let maximumSeconds = Int64(RetryOptions.maximumRetryAfterMilliseconds / 1_000)
 
     /// The seconds of the field: a number, or a date that is compared with the present time. 0 for another text and for
     /// dates that are over.

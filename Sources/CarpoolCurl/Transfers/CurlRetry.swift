@@ -1,10 +1,11 @@
+internal import CarpoolExchange
+
 /// Decides whether a transfer is repeated (`--retry`).
 struct CurlRetry {
     /// What is done after an attempt.
     enum Decision: Equatable {
         case stop
-        /// The reason for the warning, and the time to wait.
-        case wait(reason: String, milliseconds: Int)
+        case wait(RetryWait)
         /// The server asks for more time than `--retry-max-time` leaves.
         case tooLong
     }
@@ -21,7 +22,7 @@ struct CurlRetry {
         var elapsedMilliseconds = 0
     }
 
-    private let options: CurlRetryOptions
+    private let options: RetryOptions
     /// How many are left.
     private(set) var left: Int
     private var milliseconds: Int
@@ -31,7 +32,7 @@ struct CurlRetry {
     private static let maximumMilliseconds = 600_000
     private static let transientStatuses: Set<Int> = [408, 429, 500, 502, 503, 504, 522, 524]
 
-    init(_ options: CurlRetryOptions) {
+    init(_ options: RetryOptions) {
         self.options = options
         left = options.count
         milliseconds = options.delayMilliseconds > 0 ? options.delayMilliseconds : CurlRetry.firstMilliseconds
@@ -49,7 +50,7 @@ struct CurlRetry {
         }
         left -= 1
         if options.delayMilliseconds == 0 { milliseconds = min(milliseconds * 2, CurlRetry.maximumMilliseconds) }
-        return .wait(reason: reason, milliseconds: wait)
+        return .wait(RetryWait(reason, milliseconds: wait, left: left + 1))
     }
 
     private func reason(_ attempt: Attempt) -> String? {
@@ -62,12 +63,5 @@ struct CurlRetry {
         default: break
         }
         return attempt.exitCode != 0 && options.retriesAllErrors ? "(retrying all errors)" : nil
-    }
-
-    /// The warning before a wait.
-    static func warning(_ reason: String, milliseconds: Int, left: Int) -> String {
-        let seconds = milliseconds / 1_000
-        return "Problem \(reason). Will retry in \(seconds) second\(seconds == 1 ? "" : "s"). "
-            + "\(left) retr\(left == 1 ? "y" : "ies") left."
     }
 }

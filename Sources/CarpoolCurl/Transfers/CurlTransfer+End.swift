@@ -20,12 +20,14 @@ extension CurlTransfer {
             context.console.warn(
                 "The Retry-After: time would make this command line exceed the maximum allowed time for retries.")
             return end(error, isPrinted: true)
-        case .wait(let reason, let milliseconds):
-            context.console.warn(CurlRetry.warning(reason, milliseconds: milliseconds, left: retry.left + 1))
+        case .wait(let wait):
+            // curl prints whole seconds.
+            let printed = RetryWait(wait.reason, milliseconds: wait.milliseconds / 1_000 * 1_000, left: wait.left)
+            context.console.warn(printed.text)
             reporter.update { $0.retries += 1 }
             sink.rewind(to: sink.appends ? offset : 0)
             call = nil
-            wakesAt = MonotonicTime.read().advanced(milliseconds: milliseconds)
+            wakesAt = MonotonicTime.read().advanced(milliseconds: wait.milliseconds)
         }
     }
 

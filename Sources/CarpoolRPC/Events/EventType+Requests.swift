@@ -63,6 +63,19 @@ extension EventType {
                 "message":"the certificate leads to no authority that is trusted","retryable":false}}
                 """#),
         EventDescription(
+            .requestWillRetry, "request.will_retry", nil, "A request has failed, and is sent again after a delay.",
+            [
+                .required("retry_count", .count, "The number of retries, this one included."),
+                .required("delay_ms", .count, "The delay before it, in milliseconds."),
+                .optional("status", .integer(100...999), "The status of the response, if there was one."),
+                EventMembers.error,
+            ],
+            example: #"""
+                {"retry_count":1,"delay_ms":500,"status":503,"error":{"code":2000,\#
+                "name":"response_validation_failed.unacceptable_status_code",\#
+                "message":"the response's status 503 is not acceptable","retryable":true}}
+                """#),
+        EventDescription(
             .requestIsRetrying, "request.is_retrying", "EM-24", "A request is about to be sent again.",
             [.required("retry_count", .count, "The number of retries, this one included.")],
             example: #"{"retry_count":1}"#),

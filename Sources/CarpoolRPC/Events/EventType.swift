@@ -22,6 +22,7 @@ public enum EventType: Int, CaseIterable, Sendable {
     case requestDidGatherMetrics
     case requestDidValidate
     case requestDidCompleteTask
+    case requestWillRetry
     case requestIsRetrying
     case requestDidParseResponse
     case requestDidParseStream

@@ -83,6 +83,12 @@ extension JSONSchema {
         .optional(
             "max_delay_ms", .integer(0...2_592_000_000),
             "The longest delay, also if `Retry-After` is longer. Default: 30 days."),
+        .optional(
+            "max_back_off_ms", .integer(0...2_592_000_000),
+            "The longest delay of the back-off. It does not limit `Retry-After`."),
+        .optional(
+            "max_elapsed_ms", .integer(0...2_592_000_000),
+            "No retry begins later than this after the start of the request. Default: no limit."),
     ]
 
     private static let retryPolicy = JSONSchema.object(
@@ -99,6 +105,10 @@ extension JSONSchema {
                 The failures of the network that are retried, by the name of the URL error, such as \
                 `timed_out`, or by its number, such as -1001. Default: temporary failures.
                 """),
+            .optional(
+                "all_failures", .boolean,
+                "Whether every failure of the network and every status of 400 or more is retried.",
+                default: "false"),
             .optional(
                 "without_validation", .boolean,
                 "Whether a response with one of the statuses is retried although no validator refuses it.",

@@ -43,6 +43,15 @@ extension EventPublisher {
         }
     }
 
+    func request(_ request: Request, willRetryAfterMilliseconds milliseconds: Int) {
+        publish(.requestWillRetry, request: request) { writer in
+            writer.member("retry_count", request.retryCount + 1)
+            writer.member("delay_ms", milliseconds)
+            writer.member("status", request.response?.status)
+            if let error = request.error { write(error, &writer) }
+        }
+    }
+
     func requestIsRetrying(_ request: Request) {
         publish(.requestIsRetrying, request: request) { $0.member("retry_count", request.retryCount) }
     }

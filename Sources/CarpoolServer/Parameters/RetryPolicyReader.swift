@@ -21,6 +21,7 @@ struct RetryPolicyReader {
             }
         }
         if let codes = try codes(json) { policy.codes = codes }
+        policy.retriesAllFailures = json["all_failures"]?.bool ?? false
         policy.retriesWithoutValidation = json["without_validation"]?.bool ?? false
         return policy
     }
@@ -46,6 +47,8 @@ struct RetryPolicyReader {
         }
         policy.respectsRetryAfter = json["respect_retry_after"]?.bool ?? false
         policy.maximumDelayMilliseconds = json["max_delay_ms"]?.int
+        policy.maximumBackOffMilliseconds = json["max_back_off_ms"]?.int
+        policy.maximumElapsedMilliseconds = json["max_elapsed_ms"]?.int
     }
 
     /// The URL errors' numbers that the options name; `nil` if they name none.

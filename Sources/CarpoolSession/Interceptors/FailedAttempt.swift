@@ -15,6 +15,8 @@ public struct FailedAttempt: Sendable {
     public var retryAfter: String?
     /// The wall clock, in seconds since 1970.
     public var now: Int64 = 0
+    /// The time since the start of the request, in milliseconds.
+    public var elapsedMilliseconds = 0
     /// A random number from 0 up to 1.
     public var chance = 0.0
 
@@ -35,6 +37,7 @@ public struct FailedAttempt: Sendable {
             errorCode: error.urlErrorCode ?? error.underlying?.urlErrorCode,
             retryAfter: request.response?.fields.first("retry-after"))
         now = WallClock.microseconds() / 1_000_000
+        elapsedMilliseconds = request.elapsedMilliseconds
         chance = Double.random(in: 0..<1)
     }
 }

@@ -9,7 +9,7 @@ public final class PolicyRetrier: RequestInterceptor {
     /// The statuses that the policy treats as failures even without a validator.
     public var statusesWithoutValidation: Set<Int> { policy.statusesWithoutValidation }
     /// The statuses that the policy retries.
-    public var retriedStatuses: Set<Int> { policy.statuses }
+    public var retriedStatuses: Set<Int> { policy.retriedStatuses }
 
     /// Always `true`: requests are not changed.
     public var adaptsSynchronously: Bool { true }

@@ -20,6 +20,12 @@ public struct RetryPolicy: Equatable, Sendable {
     public var jitter = 0.0
     /// The longest delay in milliseconds, which also limits `Retry-After`; `nil` for 30 days.
     public var maximumDelayMilliseconds: Int?
+    /// The longest delay of the back-off in milliseconds, which does not limit `Retry-After`; `nil` for none.
+    public var maximumBackOffMilliseconds: Int?
+    /// The latest begin of a retry after the start of the request, in milliseconds; `nil` for none.
+    public var maximumElapsedMilliseconds: Int?
+    /// Whether every failure and every status of 400 or more is retried.
+    public var retriesAllFailures = false
     /// Whether a response with one of the ``statuses`` is a failure although no validator checks it.
     public var retriesWithoutValidation = false
 
@@ -53,20 +59,29 @@ public struct RetryPolicy: Equatable, Sendable {
     public static let longestDelayMilliseconds = 2_592_000_000
 
     /// The statuses that are failures even without a validator.
-    public var statusesWithoutValidation: Set<Int> { retriesWithoutValidation ? statuses : [] }
+    public var statusesWithoutValidation: Set<Int> { retriesWithoutValidation ? retriedStatuses : [] }
+    /// The statuses that are retried.
+    public var retriedStatuses: Set<Int> { retriesAllFailures ? statuses.union(400...599) : statuses }
 
     /// Decides: checks the limit first, then the method, then the status or else the error (RT-08).
     public func decide(_ attempt: FailedAttempt) -> RetryResult {
         guard attempt.retryCount < limit, methods.contains(attempt.method) else { return .doNotRetry }
-        let isRetried = attempt.status.map(statuses.contains) == true || attempt.errorCode.map(codes.contains) == true
-        return isRetried ? .retryWithDelay(milliseconds: delay(attempt)) : .doNotRetry
+        let isRetried = attempt.status.map(retriedStatuses.contains) == true || retries(attempt.errorCode)
+        guard isRetried else { return .doNotRetry }
+        let delay = delay(attempt)
+        if let maximumElapsedMilliseconds, attempt.elapsedMilliseconds + delay > maximumElapsedMilliseconds {
+            return .doNotRetry
+        }
+        return .retryWithDelay(milliseconds: delay)
     }
+
+    private func retries(_ code: Int?) -> Bool { code.map { retriesAllFailures || codes.contains($0) } ?? false }
 
     /// The delay, in milliseconds. The jitter applies to the back-off alone: a retry is never earlier than
     /// `Retry-After`.
     func delay(_ attempt: FailedAttempt) -> Int {
         let longest = min(maximumDelayMilliseconds ?? .max, RetryPolicy.longestDelayMilliseconds)
-        let backOff = min(backOff(attempt.retryCount), longest)
+        let backOff = min(backOff(attempt.retryCount), maximumBackOffMilliseconds ?? .max, longest)
         let part = jitter * attempt.chance
         let jittered = part > 0 ? Int(Double(backOff) * (1 - min(part, 1))) : backOff
         guard respectsRetryAfter, let text = attempt.retryAfter,

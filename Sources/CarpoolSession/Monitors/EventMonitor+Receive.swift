@@ -40,6 +40,7 @@ extension EventMonitor {
         case .didValidate(let name, let index, let error):
             self.request(request, didValidateBy: name, index: index, error: error)
         case .didCompleteTask(let error): self.request(request, didCompleteTaskWith: error)
+        case .willRetry(let milliseconds): self.request(request, willRetryAfterMilliseconds: milliseconds)
         case .isRetrying: requestIsRetrying(request)
         case .didFinish: requestDidFinish(request)
         case .didParse(let response): self.request(request, didParse: response)

@@ -69,6 +69,8 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, didFailTaskEarlyWith error: SessionError)
     /// The task is over; the error is that of the network (EM-23).
     func request(_ request: Request, didCompleteTaskWith error: TransportError?)
+    /// The request is sent again after a delay; its retry count does not include that yet.
+    func request(_ request: Request, willRetryAfterMilliseconds milliseconds: Int)
     /// The request is about to be retried; its retry count includes this retry (EM-24).
     func requestIsRetrying(_ request: Request)
     /// The request is over except for its serializers (EM-25); repeated if a serializer caused a retry.
@@ -154,6 +156,8 @@ extension EventMonitor {
     ) {}
     /// An adapter failed, or returned a request that must not be sent (EM-18). The default does nothing.
     public func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {}
+    /// The request is sent again after a delay. The default does nothing.
+    public func request(_ request: Request, willRetryAfterMilliseconds milliseconds: Int) {}
     /// The request is about to be retried. The default does nothing.
     public func requestIsRetrying(_ request: Request) {}
     /// A serializer returned a value or failed (EM-33, EM-34). The default does nothing.

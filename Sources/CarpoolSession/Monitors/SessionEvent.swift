@@ -53,6 +53,8 @@ public enum SessionEvent {
     case didValidate(String, index: Int, error: SessionError?)
     /// The task is complete, after the validators; the error is that of the network (EM-23).
     case didCompleteTask(TransportError?)
+    /// The request is sent again after a delay.
+    case willRetry(milliseconds: Int)
     /// The request is about to be sent again; ``Request/retryCount`` includes this retry (EM-24).
     case isRetrying
     /// The request is finished except for its serializers (EM-25); repeated if a serializer caused a retry.

@@ -55,6 +55,11 @@ extension Session {
 }
 
 extension Request {
+    /// The time since it was started, in milliseconds; 0 before that.
+    var elapsedMilliseconds: Int {
+        machine.deadline.start.map { session.scheduler.now.microseconds(since: $0) / 1_000 } ?? 0
+    }
+
     /// What the request waits for while no transfer runs, for its error; `nil` if nothing special.
     fileprivate var deadlineWait: String? {
         switch machine.state {

@@ -125,8 +125,20 @@ extension Session {
                 return .fail(.requestRetryFailed(reason, original: error))
             }
             guard case .retryWithDelay(let milliseconds) = result else { return .retry(milliseconds: 0) }
+            if let failure = lateRetry(of: request, after: milliseconds) { return .fail(failure) }
             return .retry(milliseconds: milliseconds)
         }
+    }
+
+    /// The failure of a request whose next attempt would begin after its time is over; `nil` if there is time.
+    private func lateRetry(of request: Request, after milliseconds: Int) -> SessionError? {
+        guard milliseconds >= millisecondsLeft(of: request) else { return nil }
+        let limit = request.parameters.options.resourceTimeoutMilliseconds.value
+        return .sessionTaskFailed(
+            TransportError(
+                .timedOut,
+                "not completed within \(limit) ms: the next attempt would begin after \(milliseconds) ms",
+                timeout: "resource"))
     }
 
     /// Counts a retry that a server causes, with the refresh before it. Any other begins a new budget.
@@ -165,6 +177,7 @@ extension Session {
 
     /// Starts the timer of a retry; also for a delay of 0, so that other work gets its turn.
     func armRetry(of request: Request, milliseconds: Int) {
+        if milliseconds > 0 { notify(.willRetry(milliseconds: milliseconds), of: request) }
         let timer = Timer { [self] in
             request.retryTimer = nil
             handle(.timer, of: request)

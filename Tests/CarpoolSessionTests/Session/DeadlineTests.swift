@@ -22,7 +22,7 @@ struct DeadlineTests {
         #expect(stage.scheduler.count == 0 && stage.session.tasks.count == 0)
     }
 
-    @Test("The delay of a retry ends at the deadline, and the attempt keeps its own error")
+    @Test("A retry whose delay is longer than the time that is left ends at once, and the attempt keeps its own error")
     func retryDelay() throws {
         let stage = try Stage()
         let request = Self.send(stage) {
@@ -32,7 +32,10 @@ struct DeadlineTests {
             $0.interceptor = PolicyRetrier(policy)
         }
         stage.transport.respond(503, [("Retry-After", "20")])
-        Self.expectTimeout(request, stage, of: "the next attempt waits for its delay")
+        #expect(request.isFinished && request.error?.name == "session_task_failed.timed_out")
+        let message = "not completed within 1500 ms: the next attempt would begin after 20000 ms"
+        #expect(request.error?.message.contains(message) == true)
+        #expect(stage.scheduler.count == 0 && stage.session.tasks.count == 0)
         #expect(stage.transport.requests.count == 1 && request.attempts.count == 1)
         #expect(request.attempts[0].error?.name == "response_validation_failed.unacceptable_status_code")
     }

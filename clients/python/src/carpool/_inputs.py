@@ -64,6 +64,9 @@ class RetryPolicy(TypedDict, total=False):
     respect_retry_after: bool
     jitter: float
     max_delay_ms: int
+    max_back_off_ms: int
+    max_elapsed_ms: int
+    all_failures: bool
     without_validation: bool
 
 

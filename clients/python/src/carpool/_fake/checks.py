@@ -127,7 +127,8 @@ def is_retried(params: Mapping[str, Any], hop: Hop, error: dict[str, Any], count
 def _statuses(policy: Mapping[str, Any]) -> frozenset[int]:
     """Return the statuses of a policy: 429 is one by default if its Retry-After counts."""
     default = RETRIED if policy.get("respect_retry_after") else RETRIED - {429}
-    return frozenset(policy.get("statuses", default))
+    statuses = frozenset(policy.get("statuses", default))
+    return statuses | frozenset(range(400, 600)) if policy.get("all_failures") else statuses
 
 
 def _policy(params: Mapping[str, Any]) -> dict[str, Any] | None:
