@@ -69,7 +69,8 @@ let package = Package(
         .target(
             name: "CarpoolCaller", dependencies: ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
-        .target(name: "CarpoolExchange", dependencies: ["CarpoolSystem"], swiftSettings: settings),
+        .target(
+            name: "CarpoolExchange", dependencies: ["CarpoolJSON", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolCurl",
             dependencies: ["CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],

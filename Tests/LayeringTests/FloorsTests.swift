@@ -22,7 +22,7 @@ private let floors: [String: Set<String>] = [
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: the command
     "CarpoolCaller": ["CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
-    "CarpoolExchange": ["CarpoolSystem"],
+    "CarpoolExchange": ["CarpoolJSON", "CarpoolSystem"],
     "CarpoolCurl": ["CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
     "CarpoolCLI": [
         "CarpoolCurl", "CarpoolExchange", "CarpoolCaller", "CarpoolClient", "CarpoolRPC", "CarpoolJSON",

@@ -96,7 +96,7 @@ let rooms: [String: [String: [String: String]]] = [
             "Parts": "URLs, texts and failures",
         ],
     ],
-    "CarpoolExchange": ["Output": [:], "Retries": [:]],
+    "CarpoolExchange": ["Decoding": [:], "Output": [:], "Retries": [:]],
     "CarpoolHTTP": [
         "Bodies": ["Transport": "reads a BodyFile ahead for a BodyReading"],
         "Curl": [

@@ -37,6 +37,8 @@ struct RequestWriter {
             writer.key("body")
             body.write(to: &writer)
         }
+        // A session that is named says itself what it decodes.
+        if request.session == nil { DecodingRule.unlessFile.write(to: &writer) }
         writer.member("session", request.session)
         request.trust.orAuthorities(of: environment).write(to: &writer)
         request.connection.write(to: &writer)

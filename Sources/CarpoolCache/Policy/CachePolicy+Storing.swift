@@ -38,7 +38,7 @@ extension CachePolicy {
             status: head.status, httpVersion: head.httpVersion,
             fields: kept.stored(head.fields, hasDate: fields.date != nil, received: received), requested: requested,
             received: received, vary: request.selectingFields(all), credentials: request.credentials,
-            isDecoded: request.isDecoded, ttlMilliseconds: request.use.ttlMilliseconds)
+            isDecoded: request.decodes(head.fields), ttlMilliseconds: request.use.ttlMilliseconds)
     }
 
     var isShared: Bool { settings.mode == .sharedCache }

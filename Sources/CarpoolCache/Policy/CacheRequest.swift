@@ -17,6 +17,9 @@ public final class CacheRequest {
     public let credentials: [UInt8]?
     /// Whether the body of the response is decoded.
     public let isDecoded: Bool
+    /// Whether a body is decoded although no coding was asked for, and whether compressed files stay as they are.
+    let decodesUnasked: Bool
+    let keepsFiles: Bool
     /// Whether the request has a body.
     public let hasBody: Bool
     /// Makes of a secret value what may be kept: the values of `Cookie` and `Authorization` are not.
@@ -39,12 +42,19 @@ public final class CacheRequest {
         self.use = use.values
         self.credentials = credentials
         isDecoded = request.isDecoded
+        decodesUnasked = request.decodesUnasked
+        keepsFiles = request.keepsFiles
         if case .none = request.body { hasBody = false } else { hasBody = true }
         self.hash = hash
         var present = Present(of: fields)
         if hopFields?.authorization != nil || !use.values.credential.isEmpty { present.insert(.authorization) }
         self.present = present
         control = present.contains(.cacheControl) ? CacheControl(fields) : CacheControl()
+    }
+
+    /// Whether the body of a response with these fields is decoded, if it has a coding.
+    func decodes(_ response: FieldBlock) -> Bool {
+        (isDecoded || decodesUnasked) && !(keepsFiles && ContentCoding.isOfFile(response, url))
     }
 
     /// Whether it is a `GET` without a body, or `HEAD`: the only ones that read stored responses.

@@ -1,3 +1,4 @@
+internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
 
@@ -57,7 +58,7 @@ struct CurlExchange {
         writer.key("languages")
         writer.beginArray()
         writer.endArray()
-        writer.member("decode", false)
+        DecodingRule.never.write(to: &writer)
         writer.member("max_ratio", maximumRatio)
         writer.member("redirect", static: "do_not_follow")
         writer.member("url_encoding", static: "exact")
@@ -165,7 +166,7 @@ struct CurlExchange {
         writer.member("heads", true)
         if options.request.isRaw { writer.member("transfer_coding", true) }
         writer.endObject()
-        if options.request.isCompressed, !options.request.isRaw { writer.member("decode", true) }
+        if options.request.isCompressed, !options.request.isRaw { DecodingRule.always.write(to: &writer) }
         writer.member("max_body_bytes", options.response.maximumBytes)
         if !needsMetrics { writer.member("detail", static: "short") }
     }

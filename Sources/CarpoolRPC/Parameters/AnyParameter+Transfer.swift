@@ -75,10 +75,16 @@ extension AnyParameter {
     /// The handling of redirects.
     public static let redirect = Parameter<JSON>(
         "redirect", .redirect, "The handling of redirects.", default: "\"follow\"", isInherited: true)
-    /// Whether bodies are decoded.
-    public static let decode = Parameter<Bool>(
-        "decode", .boolean, "Whether br, gzip and deflate are requested, and encoded bodies are decoded.",
-        default: true, isInherited: true)
+    /// Whether bodies are decoded: a boolean or ``decodeUnlessFile``.
+    public static let decode = Parameter<JSON>(
+        "decode", .oneOf(.boolean, .choice(decodeUnlessFile)),
+        """
+        Whether br, gzip and deflate are requested, and encoded bodies are decoded. `unless_file`: a compressed file whose own \
+        format is named as its coding, such as `a.tar.gz` with `Content-Encoding: gzip`, stays as it is; a download requests no \
+        coding, and decodes one that was applied nevertheless.
+        """, default: "true", isInherited: true)
+    /// The value of ``decode`` that leaves compressed files as they are.
+    public static let decodeUnlessFile: StaticString = "unless_file"
     /// The most decoded bytes per received byte.
     public static let maximumRatio = Parameter<Int>(
         "max_ratio", .integer(1...1_000_000),

@@ -13,7 +13,7 @@ extension TransferOptions {
         visitor.visit(.waitsForConnectivity, &waitsForConnectivity)
         visitor.visit(.httpVersion, &httpVersion)
         visitor.visit(.urlEncoding, &urlEncoding)
-        visitor.visit(.decode, &decodesContent)
+        visitor.visit(.decode, &decodesContent, keepsFiles: &keepsFiles)
         visitor.visit(.maximumRatio, &maximumDecodingRatio)
         visitor.visit(.maximumBodyBytes, &maximumBodyBytes)
         visitor.visit(.connectionsPerHost, &connectionsPerHost)
@@ -38,6 +38,7 @@ private protocol SettingVisitor: ~Copyable {
     mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>)
     mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int?>)
     mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>)
+    mutating func visit(_ parameter: Parameter<JSON>, _ decodes: inout Setting<Bool>, keepsFiles: inout Setting<Bool>)
     mutating func visit<Value: RawRepresentable<String>>(
         _ parameter: Parameter<String>, _ setting: inout Setting<Value>)
 }
@@ -52,6 +53,12 @@ private struct SettingReader<Source: ParameterSource>: SettingVisitor {
     }
 
     func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) { setting.set(source[parameter]) }
+
+    func visit(_ parameter: Parameter<JSON>, _ decodes: inout Setting<Bool>, keepsFiles: inout Setting<Bool>) {
+        guard let value = source[parameter] else { return }
+        decodes.set(value.bool ?? true)
+        keepsFiles.set(value.bool == nil)
+    }
 
     func visit<Value: RawRepresentable<String>>(_ parameter: Parameter<String>, _ setting: inout Setting<Value>) {
         if let text = source[parameter] { setting.set(Value(rawValue: text)) }
@@ -72,6 +79,16 @@ private struct SettingWriter: SettingVisitor, ~Copyable {
 
     mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) {
         writer.member(parameter.name, setting.value)
+    }
+
+    mutating func visit(
+        _ parameter: Parameter<JSON>, _ decodes: inout Setting<Bool>, keepsFiles: inout Setting<Bool>
+    ) {
+        if keepsFiles.value {
+            writer.member(parameter.name, static: AnyParameter.decodeUnlessFile)
+        } else {
+            writer.member(parameter.name, decodes.value)
+        }
     }
 
     mutating func visit<Value: RawRepresentable<String>>(

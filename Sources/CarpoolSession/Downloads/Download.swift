@@ -87,9 +87,11 @@ extension Download {
     /// file.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
         requestedOffset = nil
-        if request.parameters.decodesContent != true {
+        let isGiven = urlRequest.fields.contains { $0.isNamed("accept-encoding") }
+        if request.parameters.decodesContent != true || urlRequest.keepsFiles {
+            urlRequest.decodesUnasked = urlRequest.keepsFiles && !isGiven
             urlRequest.decodesContent = false
-            if !urlRequest.fields.contains(where: { $0.isNamed("accept-encoding") }) {
+            if !isGiven {
                 Download.add("Accept-Encoding", "identity", to: &urlRequest)
             }
         }
@@ -168,7 +170,8 @@ extension Download: ResponseReceiver {
         let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
         validator = isResumable && servesRanges && !head.hasContentCoding ? EntityValidator(head) : nil
-        total = sent?.isDecoded == true ? nil : head.fields.first("content-length").flatMap { Int64($0) }
+        let isDecoded = sent?.isDecoded == true || sent?.decodesUnasked == true && head.hasContentCoding
+        total = isDecoded ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
     }
 

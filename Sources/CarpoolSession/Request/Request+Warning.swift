@@ -52,7 +52,7 @@ extension Request {
     /// The warning that a body which was to be decoded is delivered still encoded.
     private var undecodedWarning: String? {
         guard error == nil, let response, body.count > 0,
-            let obstacle = ContentCoding.obstacle(in: response), urlRequest?.isDecoded == true
+            let obstacle = ContentCoding.obstacle(in: response), urlRequest?.decodes(response.fields) == true
         else { return nil }
         let reason =
             switch obstacle {

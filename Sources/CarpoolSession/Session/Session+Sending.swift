@@ -164,6 +164,7 @@ extension Session {
         made.resourceTimeoutMilliseconds = request.parameters.options.resourceTimeoutMilliseconds.value
         made.connectTimeoutMilliseconds = request.parameters.options.connectTimeoutMilliseconds.value
         made.decodesContent = request.parameters.options.decodesContent.value
+        made.keepsFiles = request.parameters.options.keepsFiles.value
         made.maximumDecodingRatio = request.parameters.options.maximumDecodingRatio.value
         request.receiver?.prepare(&made, for: request)
         return made

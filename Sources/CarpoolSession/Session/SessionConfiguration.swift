@@ -92,6 +92,9 @@ public struct TransferOptions {
     public var waitsForConnectivity = Setting(false)
     /// Whether bodies are decoded (gzip, deflate, br, zstd).
     public var decodesContent = Setting(true)
+    /// Whether compressed files that are labelled with their own format stay as they are, and downloads decode what was
+    /// encoded unasked.
+    public var keepsFiles = Setting(false)
     /// The largest ratio of decoded to encoded bytes.
     public var maximumDecodingRatio = Setting(200)
     /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with
@@ -141,6 +144,7 @@ public struct TransferOptions {
         connectTimeoutMilliseconds.inherit(base.connectTimeoutMilliseconds)
         waitsForConnectivity.inherit(base.waitsForConnectivity)
         decodesContent.inherit(base.decodesContent)
+        keepsFiles.inherit(base.keepsFiles)
         maximumDecodingRatio.inherit(base.maximumDecodingRatio)
         maximumBodyBytes.inherit(base.maximumBodyBytes)
         connectionsPerHost.inherit(base.connectionsPerHost)

@@ -77,7 +77,7 @@ class RequestArguments(TypedDict, total=False):
     http_version: Literal["auto", "1.1", "2"] | Wrong | None
     url_encoding: Literal["percent", "as_is", "exact"] | Wrong | None
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions | Wrong | None
-    decode: bool | Wrong | None
+    decode: bool | Literal["unless_file"] | Wrong | None
     max_ratio: int | Wrong | None
     response_body: Literal["auto", "inline", "file"] | Mapping[str, Any] | Wrong | None
     sha256: bool | Wrong | None

@@ -102,8 +102,11 @@ class RequestOptions(PythonOptions, total=False):
     """The handling of characters that are invalid in a URL. Default: the session's."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
     """The handling of redirects. Default: the session's."""
-    decode: bool | None
-    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. Default: the session's."""
+    decode: bool | Literal["unless_file"] | None
+    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. `unless_file`: a compressed file
+    whose own format is named as its coding, such as `a.tar.gz` with `Content-Encoding: gzip`, stays as it is; a
+    download requests no coding, and decodes one that was applied nevertheless. Default: the session's.
+    """
     max_ratio: int | None
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: the session's."""
     response_body: Literal["auto", "inline", "file"] | Mapping[str, Any] | None
@@ -201,8 +204,11 @@ class SessionOptions(TypedDict, total=False):
     """The handling of characters that are invalid in a URL. Default: "percent"."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions
     """The handling of redirects. Default: "follow"."""
-    decode: bool
-    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. Default: true."""
+    decode: bool | Literal["unless_file"]
+    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. `unless_file`: a compressed file
+    whose own format is named as its coding, such as `a.tar.gz` with `Content-Encoding: gzip`, stays as it is; a
+    download requests no coding, and decodes one that was applied nevertheless. Default: true.
+    """
     max_ratio: int
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: 200."""
     max_body_bytes: int
