@@ -22,7 +22,7 @@ from origins.scripted import Exchange, ScriptedOrigin
 Open = Callable[..., Any]
 
 
-def setting(*fields: str, status: int = 200, **more: str) -> Callable[[Exchange], None]:
+def setting(*fields: str, status: int = 200, **more: Any) -> Callable[[Exchange], None]:
     headers = [("Set-Cookie", field) for field in fields] + [(name.title(), value) for name, value in more.items()]
     return lambda exchange: exchange.reply(status, headers=headers)
 
@@ -254,7 +254,7 @@ def test_a_session_with_a_jar_is_left_alone(daemon: Daemon, make: Open, origin: 
 def test_expired_cookies_are_gone(make: Open, origin: ScriptedOrigin) -> None:
     with make(cookies=True) as client:
         client.cookies.set("old", "1", domain="127.0.0.1", host_only=True, expires=int(time.time()) - 1)
-        client.cookies.set("new", "2", domain="127.0.0.1", host_only=True, expires=int(time.time()) + 900)
+        client.cookies.set("new", "2", domain="127.0.0.1", host_only=True, expires=time.time() + 900)
         assert list(client.cookies) == ["new"]
         client.get(f"{origin.url}/page")
         assert sent(origin) == ["new=2"]
@@ -270,6 +270,26 @@ def test_a_full_jar_keeps_the_newest(make: Open, origin: ScriptedOrigin) -> None
         assert len(client.cookies.list) == 2_701
         assert client.cookies["sid"] == "1"
         assert "n101" not in client.cookies
+
+
+def test_large_cookies_of_many_responses_are_kept(make: Open, origin: ScriptedOrigin) -> None:
+    value = "v" * 3_900
+    for step in range(3):
+        fields = [f"c{step}n{number}={value}; Path=/" for number in range(45)]
+        more: dict[str, Any] = {"status": 302, "location": f"/step{step + 1}"} if step < 2 else {}
+        origin.on(f"/step{step}", setting(*fields, **more))
+    with make(cookies=True) as client:
+        client.get(f"{origin.url}/step0")
+        assert len(client.cookies) == 135
+        client.cookies.clear()
+        client.head_of_stream(f"{origin.url}/step0")
+        assert len(client.cookies) == 135
+    with make() as client:
+        client.call("daemon.ping")
+        client.cookies = True
+        client.get(f"{origin.url}/step0")
+        # The asynchronous client is told on its next connection.
+        assert len(client.cookies) == 135 or isinstance(client.client, carpool.AsyncClient)
 
 
 def test_many_threads_lose_no_cookie(daemon: Daemon, origin: ScriptedOrigin) -> None:
@@ -298,6 +318,7 @@ def test_many_threads_lose_no_cookie(daemon: Daemon, origin: ScriptedOrigin) -> 
         ({"a": "b\nc"}, ValueError),
         ({"a": "b; c=d"}, ValueError),
         ([{"name": "a"}], TypeError),
+        ([{"name": "a", "value": "b", "expires": "tomorrow"}], TypeError),
         ([{"name": "a", "value": "b", "hostonly": True}], TypeError),
         ({f"n{number}": "v" for number in range(181)}, ValueError),
     ],

@@ -178,20 +178,23 @@ extension RecordWriter {
         writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }
 
-    /// What the cache did, and the jar of a request that exports it.
-    func writeCacheAndCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+    /// What the cache did, and the jar of a request that exports it, in a record that begins at `start`.
+    func writeCacheAndCookies(of request: Request, _ detail: Detail, from start: Int, to writer: inout JSONWriter) {
         if let outcome = request.cacheOutcome { CacheWriter.write(outcome, to: &writer) }
-        writeCookies(of: request, detail, to: &writer)
+        writeCookies(of: request, detail, from: start, to: &writer)
     }
 
-    /// The jar of a request that exports it, only for the client that made the request.
-    func writeCookies(of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+    /// The jar of a request that exports it, only for the client that made the request. Its changes, which are in no
+    /// other place once the request is over, may fill the record but for what follows them.
+    func writeCookies(of request: Request, _ detail: Detail, from start: Int, to writer: inout JSONWriter) {
         guard let export = request.parameters.cookies?.export, let cookies = request.exportedCookies,
             disclosure?.mayShowSecret() ?? true
         else { return }
         writer.key("cookies")
         writer.beginObject()
-        CookieWriter.writeMembers(cookies, as: export, atMost: detail.headerBytes, to: &writer)
+        let room = detail.recordBytes - (writer.count - start) - RecordWriter.bytesAfterCookies
+        let limit = export == .changes ? max(detail.headerBytes, room) : detail.headerBytes
+        CookieWriter.writeMembers(cookies, as: export, atMost: limit, to: &writer)
         writer.endObject()
     }
 }

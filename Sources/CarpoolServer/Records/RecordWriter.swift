@@ -10,6 +10,8 @@ struct RecordWriter {
     var disclosure: Disclosure?
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
+    /// Room for what follows the cookies: a warning, and points in time.
+    static let bytesAfterCookies = 4_096
 
     /// Truncation limits for fields whose length a peer controls.
     struct Detail {
@@ -100,6 +102,9 @@ struct RecordWriter {
         guard request.isFinished else {
             writeProgress(request, detail, to: &writer)
             if detail.level != .standard { writeRedirects(of: request, detail, to: &writer) }
+            if request.isPausedAtHead, request.parameters.cookies?.export == .changes {
+                writeCookies(of: request, detail, from: start, to: &writer)
+            }
             writer.endObject()
             return
         }
@@ -118,7 +123,7 @@ struct RecordWriter {
         if detail.level != .standard { writeRedirects(of: request, detail, to: &writer) }
         if detail.level != .short { writeAttempts(of: request, detail, to: &writer) }
         writeDownload(request, to: &writer)
-        writeCacheAndCookies(of: request, detail, to: &writer)
+        writeCacheAndCookies(of: request, detail, from: start, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.level == .full { write(request.timeline, to: &writer) }
         if let heads = request.heads {
@@ -130,10 +135,7 @@ struct RecordWriter {
     /// Writes the progress of an active request.
     private func writeProgress(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.member("finished", false)
-        if request.isPausedAtHead {
-            writer.member("held", true)
-            if request.parameters.cookies?.export == .changes { writeCookies(of: request, detail, to: &writer) }
-        }
+        if request.isPausedAtHead { writer.member("held", true) }
         if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
         if let sent = request.sentBody {
             writer.member("sent_bytes", sent.sentBytes)

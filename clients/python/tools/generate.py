@@ -102,10 +102,11 @@ def arguments_module() -> str:
     return (
         HEADER.format("_inputs.py and _options.py")
         + '"""The types of the arguments of overloaded methods."""\n\nfrom __future__ import annotations\n\n'
-        + "from collections.abc import Mapping, Sequence\nfrom typing import Any, Literal, NoReturn, TypedDict\n\n"
-        + "from ._cookies import CookieInput\n"
+        + "from collections.abc import Mapping, Sequence\n"
+        + "from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict\n\n"
         + f"from ._inputs import (\n{imported})\n"
         + "from ._interceptors import InterceptorName, InterceptorOptions\nfrom ._mismatch import OtherType\n\n"
+        + "if TYPE_CHECKING:\n    from ._cookies import CookieInput\n\n"
         + "Wrong = OtherType[NoReturn]\n\n\n"
         + 'class RequestArguments(TypedDict, total=False):\n    """The members of `RequestOptions`."""\n\n'
         + "\n".join(members)

@@ -83,13 +83,19 @@ def is_replaced(kind: type, name: str) -> bool:
     Its code is in another file than that of the class. An object that only wraps it, such as that of a tracer, has the
     same code.
     """
-    code, own = (getattr(getattr(kind, each, None), "__code__", None) for each in (name, "__init__"))
-    if code is None or own is None or code.co_filename == own.co_filename:
-        return code is None
-    _say_once(f"{kind.__module__}.{kind.__qualname__}.{name}", code.co_filename)
+    method = getattr(kind, name, None)
+    if _own.get((kind, name)) is method:
+        return False
+    code, own = getattr(method, "__code__", None), kind.__init__.__code__  # type: ignore[misc]
+    if code is not None and code.co_filename == own.co_filename:
+        _own[kind, name] = method
+        return False
+    _say_once(f"{kind.__module__}.{kind.__qualname__}.{name}", "another object" if code is None else code.co_filename)
     return True
 
 
+# The methods that are those of their classes, so that a request looks at them only once.
+_own: Final[dict[tuple[type, str], object]] = {}
 _said: Final[set[tuple[str, str]]] = set()
 
 

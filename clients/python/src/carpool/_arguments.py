@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
 
-from ._cookies import CookieInput
 from ._inputs import (
     AuthInput,
     CacheOptions,
@@ -26,6 +25,9 @@ from ._inputs import (
 )
 from ._interceptors import InterceptorName, InterceptorOptions
 from ._mismatch import OtherType
+
+if TYPE_CHECKING:
+    from ._cookies import CookieInput
 
 Wrong = OtherType[NoReturn]
 

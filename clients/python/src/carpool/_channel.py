@@ -38,6 +38,7 @@ class Channel:
 
     def __init__(self, path: str | os.PathLike[str] | None, *, is_exclusive: bool = False) -> None:
         self.may_start = True
+        self.max_line_bytes: int | None = None
         self._is_exclusive = is_exclusive
         self._path = path
         self._callbacks = Callbacks(allow_async=False)
@@ -272,7 +273,8 @@ class Channel:
     def _made(self, patience: float) -> Link:
         # A daemon that was there before is probably being restarted.
         wait = patience if self._was_connected and self.may_start else 0.0
-        link = Link(_socket.connect(self._path, may_start=self.may_start, patience=wait))
+        may, most = self.may_start, self.max_line_bytes
+        link = Link(_socket.connect(self._path, may_start=may, patience=wait, max_line_bytes=most))
         self._was_connected = True
         self._pool.links.add(link)
         return link

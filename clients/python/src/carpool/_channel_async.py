@@ -41,6 +41,7 @@ class AsyncChannel:
 
     def __init__(self, path: str | os.PathLike[str] | None, *, is_feed: bool = False) -> None:
         self.may_start = True
+        self.max_line_bytes: int | None = None
         self._path = path
         self._is_feed = is_feed
         self._places: dict[asyncio.AbstractEventLoop, _Place] = {}
@@ -295,7 +296,10 @@ class AsyncChannel:
     async def _opened(self, patience: float) -> socket.socket:
         """Connect in a thread. A cancelled caller does not leave the connection open."""
         opening = asyncio.get_running_loop().run_in_executor(
-            None, lambda: _socket.connect(self._path, may_start=self.may_start, patience=patience)
+            None,
+            lambda: _socket.connect(
+                self._path, may_start=self.may_start, patience=patience, max_line_bytes=self.max_line_bytes
+            ),
         )
         try:
             return await asyncio.shield(opening)

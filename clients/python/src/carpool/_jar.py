@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import _cookies, _fork
 from ._cookies import Cookies
+from ._log import logger
 
 if TYPE_CHECKING:
     from ._cookies import CookieInput
@@ -183,6 +184,8 @@ class ClientCookies(Cookies, MutableMapping[str, str]):
         if found is None or "changes" not in found:
             return
         del record["cookies"]
+        if left_out := found.get("left_out"):
+            logger().warning("%d cookies that %s has changed did not fit the record", left_out, record["request"])
         with self._turn.lock:
             if is_later and self._submitted.pop(record["request"], self) is self:
                 return
@@ -226,6 +229,10 @@ def _checked(cookie: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"cookies: the {member} of {made.get('name')!r} is str, not {type(value).__name__}")
         if _cookies.has_control(value) or (member != "path" and ";" in value):
             raise ValueError(f"cookies: the {member} of {made['name']!r} has a character that no cookie may have")
+    if not isinstance(expires := made.get("expires"), (int, float, type(None))):
+        raise TypeError(f"cookies: expires of {made['name']!r} is in seconds since 1970, not {type(expires).__name__}")
+    if isinstance(expires, float):
+        made["expires"] = int(expires)
     if unknown := made.keys() - {"name", "value", "domain", "path", *_OTHERS}:
         raise TypeError(
             f"cookies: {made['name']!r} has an unknown member {min(unknown)!r}; known are {', '.join(_OTHERS)}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from . import _names
 from ._defaults import CLIENT_NAMES, Defaults
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from ._inputs import AuthInput, HookInput
     from ._jar import ClientCookies
 
-_CHANGEABLE = frozenset({"auth", "cookies", "headers", "hooks", "params"})
+# As much as an adapter reads: a record with 180 cookies of 4 KB.
+MAX_LINE_BYTES: Final = 1 << 20
+_CHANGEABLE: Final = frozenset({"auth", "cookies", "headers", "hooks", "params"})
 
 
 class Settings:
@@ -69,6 +72,16 @@ class Settings:
     @cookies.setter
     def cookies(self, cookies: CookieInput | bool | None) -> None:
         self._defaults.replace("cookies", cookies)
+        self._expect_cookies()
+
+    def _expect_cookies(self) -> None:
+        """Let the daemon send all changes of the jar: a line of the default length may not have room."""
+        if self._defaults.jar is None or self._channel.max_line_bytes is not None:
+            return
+        self._channel.max_line_bytes = MAX_LINE_BYTES
+        # Outside of an event loop there is no connection to tell.
+        with contextlib.suppress(RuntimeError):
+            self._channel.tell("client.hello", {"max_line_bytes": MAX_LINE_BYTES})
 
     @property
     def hooks(self) -> dict[str, Any]:

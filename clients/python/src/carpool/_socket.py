@@ -37,14 +37,18 @@ _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 def connect(
-    explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True, patience: float = 0.0
+    explicit: str | os.PathLike[str] | None = None,
+    *,
+    may_start: bool = True,
+    patience: float = 0.0,
+    max_line_bytes: int | None = None,
 ) -> socket.socket:
     """Return a connected socket; starts the daemon if none answers and no socket was named explicitly.
 
-    The next daemon of a socket that was named is waited for, for `patience` seconds. Raises DaemonUnreachableError, and
-    ValueError if CARPOOL_CLIENT is no name.
+    The next daemon of a socket that was named is waited for, for `patience` seconds. `max_line_bytes` lets the daemon
+    send lines up to this length. Raises DaemonUnreachableError, and ValueError if CARPOOL_CLIENT is no name.
     """
-    introduction = _introduction()
+    introduction = _introduction(max_line_bytes)
     connection = _connect(explicit, may_start, patience)
     if introduction:
         try:
@@ -67,14 +71,15 @@ def described(explicit: str | os.PathLike[str] | None, peer: object) -> str:
         return "not connected"
 
 
-def _introduction() -> bytes:
-    """Return the notification with the client's name, CARPOOL_CLIENT; empty without one."""
+def _introduction(max_line_bytes: int | None) -> bytes:
+    """Return the notification with the client's name, CARPOOL_CLIENT, and its limit; empty without both."""
     name = os.environ.get("CARPOOL_CLIENT", "")
     if len(name.encode(errors="surrogateescape")) > _MAX_NAME_BYTES:
         raise ValueError(f"CARPOOL_CLIENT has more than {_MAX_NAME_BYTES} bytes; unset it, or use a shorter name")
-    if not name:
+    params = {**({"name": name} if name else {}), **({"max_line_bytes": max_line_bytes} if max_line_bytes else {})}
+    if not params:
         return b""
-    message = {"jsonrpc": "2.0", "method": "client.hello", "params": {"name": name}}
+    message = {"jsonrpc": "2.0", "method": "client.hello", "params": params}
     return json.dumps(message).encode() + b"\n"
 
 

@@ -77,6 +77,7 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
     ) -> None:
         super().__init__(socket)
         self._defaults = Defaults(session, defaults)
+        self._expect_cookies()
 
     async def __aenter__(self) -> AsyncClient:
         return self

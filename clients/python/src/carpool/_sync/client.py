@@ -78,6 +78,7 @@ class Client(Settings, Control, Observer, Verbs):
     ) -> None:
         super().__init__(socket)
         self._defaults = Defaults(session, defaults)
+        self._expect_cookies()
 
     def __enter__(self) -> Client:
         return self
