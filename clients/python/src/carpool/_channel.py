@@ -6,7 +6,7 @@ import _thread
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -159,10 +159,7 @@ class Channel:
         links = [link for link in list(self._pool.links) if not link.has_ended()]
         return _socket.described(self._path, links[0].socket.getpeername() if links else None)
 
-    @staticmethod
-    def pause(seconds: float) -> None:
-        """Sleep."""
-        time.sleep(seconds)
+    pause = staticmethod(time.sleep)
 
     def serve(self, timeout: float | None) -> None:
         """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
@@ -231,15 +228,8 @@ class Channel:
                         raise _waiting.silent()
             return block
 
-    @staticmethod
-    def read_file(path: str) -> bytes | None:
-        """Read a spool file; None if this process cannot open it."""
-        return read_file(path)
-
-    @staticmethod
-    def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
-        """Split a streamed body into pieces that fit a message."""
-        return pieces(data)
+    read_file = staticmethod(read_file)
+    pieces = staticmethod(pieces)
 
     @property
     def _seat(self) -> Seat:
