@@ -62,7 +62,7 @@ public struct FileReplacement {
                 try rename(descriptor, source)
                 return try FileStatus(of: descriptor).identity
             } catch {
-                guard FileReplacement.isRefused(error.code) else { throw error }
+                guard FileReplacement.isRefused(error.code) || error.code == EXDEV else { throw error }
             }
         }
         try write(descriptor, into: old)

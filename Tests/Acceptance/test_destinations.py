@@ -230,3 +230,17 @@ def test_a_long_name_leaves_room_for_the_partial_file_s(wire: Wire, place: Scrip
     name = "é" * 127
     assert download(wire, f"{place.url}/file", str(folder / name))["outcome"]["ok"]
     assert names(folder) == [name]
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_what_a_replaced_file_has_stays_if_that_is_asked_for(
+    wire: Wire, place: ScriptedOrigin, folder: Path, keeps: bool
+) -> None:
+    file = folder / "a"
+    file.write_bytes(b"old")
+    file.chmod(0o600)
+    os.link(file, folder / "b")
+    destination = {"path": str(file), "remove_previous": True, "keep_attributes": keeps}
+    assert download(wire, f"{place.url}/file", destination)["outcome"]["ok"]
+    assert file.stat().st_mode & 0o777 == (0o600 if keeps else 0o644)
+    assert ((folder / "b").read_bytes() == b"old") is not keeps

@@ -1,5 +1,6 @@
 import CarpoolCaller
 import CarpoolClient
+import CarpoolExchange
 import Testing
 
 @testable import CarpoolCLI

@@ -50,7 +50,8 @@ struct BodyOutputTests {
 
     @Test func aPipeIsMovedWhereTheKernelCan() throws {
         let ends = try FileDescriptor.pipe()
-        let (reader, writer) = (FileDescriptor(owning: ends.read), FileDescriptor(owning: ends.write))
+        let reader = FileDescriptor(owning: ends.read)
+        let writer = FileDescriptor(owning: ends.write)
         let output = try BodyOutput("\(folder)/file", .truncating)
         var mover = PipeMover()
         try BlockingOutput(borrowing: writer.raw).write(Array("moved".utf8))

@@ -32,6 +32,7 @@ struct DownloadDestination {
         writer.beginObject()
         writer.member("path", path)
         writer.member("remove_previous", true)
+        writer.member("keep_attributes", true)
         writer.member("umask", Int(mask))
         if !failsOnStatus { writer.member("validate_before_move", false) }
         writer.endObject()

@@ -40,7 +40,7 @@ extension RequestArguments {
     }
 
     /// The events that say that the request is sent again, and when; none if that is not printed.
-    var retryEvents: [String] { retry.count > 0 && !isSilent ? ["request.will_retry"] : [] }
+    var retryEvents: [String] { retry.count > 0 && !isSilent ? ["retry.scheduled"] : [] }
 
     /// Refuses options that have no effect.
     func checkRetries() throws(UsageError) {

@@ -12,7 +12,7 @@ struct RetryNotice {
         guard !request.retryEvents.isEmpty else { return }
         let notice = RetryNotice(request: request)
         daemon.onEvent { event in
-            guard event["type"]?.isString("request.will_retry") == true, let data = event["data"] else { return }
+            guard event["type"]?.isString("retry.scheduled") == true, let data = event["data"] else { return }
             // The line of the progress is drawn again.
             let beginning = isatty(STDERR_FILENO) == 1 ? "\r\u{1B}[K" : ""
             Terminal.printError(notice.wait(data).text, after: beginning)

@@ -63,7 +63,7 @@ extension EventType {
                 "message":"the certificate leads to no authority that is trusted","retryable":false}}
                 """#),
         EventDescription(
-            .requestWillRetry, "request.will_retry", nil, "A request has failed, and is sent again after a delay.",
+            .retryScheduled, "retry.scheduled", nil, "A request has failed, and is sent again after a delay.",
             [
                 .required("retry_count", .count, "The number of retries, this one included."),
                 .required("delay_ms", .count, "The delay before it, in milliseconds."),

@@ -22,7 +22,7 @@ public enum EventType: Int, CaseIterable, Sendable {
     case requestDidGatherMetrics
     case requestDidValidate
     case requestDidCompleteTask
-    case requestWillRetry
+    case retryScheduled
     case requestIsRetrying
     case requestDidParseResponse
     case requestDidParseStream

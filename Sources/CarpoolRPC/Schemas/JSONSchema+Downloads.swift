@@ -10,6 +10,12 @@ extension JSONSchema {
             "remove_previous", .boolean,
             "Whether an existing file is replaced, atomically. If not, the request fails with EEXIST, and the file stays.",
             default: "false"),
+        .optional(
+            "keep_attributes", .boolean,
+            """
+            With `remove_previous`: whether mode, owner, group, access control list and extended attributes of the existing \
+            file stay. A file that cannot be replaced without a loss is written in place, once the download is complete.
+            """, default: "false"),
         .optional("create_directories", .boolean, "Whether missing directories are created.", default: "false"),
         .optional(
             "umask", .integer(0...511),

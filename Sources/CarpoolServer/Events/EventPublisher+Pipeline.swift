@@ -44,7 +44,7 @@ extension EventPublisher {
     }
 
     func request(_ request: Request, willRetryAfterMilliseconds milliseconds: Int) {
-        publish(.requestWillRetry, request: request) { writer in
+        publish(.retryScheduled, request: request) { writer in
             writer.member("retry_count", request.retryCount + 1)
             writer.member("delay_ms", milliseconds)
             writer.member("status", request.response?.status)

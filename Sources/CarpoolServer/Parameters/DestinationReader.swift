@@ -55,6 +55,7 @@ struct DestinationReader {
     static func options(_ json: JSON, _ standard: DownloadOptions) -> DownloadOptions {
         var options = standard
         if let value = json["remove_previous"]?.bool { options.removesPreviousFile = value }
+        if let value = json["keep_attributes"]?.bool { options.keepsAttributes = value }
         if let value = json["create_directories"]?.bool { options.createsIntermediateDirectories = value }
         if let value = json["umask"]?.int { options.umask = UInt32(truncatingIfNeeded: value) }
         return options

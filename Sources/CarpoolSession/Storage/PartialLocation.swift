@@ -14,8 +14,8 @@ final class PartialLocation: @unchecked Sendable {
     private var folder: Folder?
     private(set) var identity: FileStatus.Identity?
     private var target: Folder?
-    /// The name of the destination, and whether a file of that name is replaced.
-    private var (newName, replaces) = ("", false)
+    /// The name of the destination, and whether a file of that name may be written in place.
+    private var (newName, mayWriteInPlace) = ("", false)
     private var isMoved = false
     /// Whether a later request may resume from the file; not so if the index has no entry for it.
     private(set) var isResumable = true
@@ -49,7 +49,9 @@ final class PartialLocation: @unchecked Sendable {
     /// - Parameter isResolved: whether the path has no symbolic links, so that one that is found now was created since.
     func openTarget(_ path: String, _ options: DownloadOptions, isResolved: Bool) -> SystemError? {
         let folder = PartialLocation.split(path).folder
-        (newName, replaces) = (PartialLocation.split(path).name, options.removesPreviousFile)
+        (newName, mayWriteInPlace) = (
+            PartialLocation.split(path).name, options.removesPreviousFile && options.keepsAttributes
+        )
         let mode = options.createsIntermediateDirectories ? 0o777 & ~options.umask : nil
         do throws(SystemError) {
             target =
@@ -91,13 +93,13 @@ final class PartialLocation: @unchecked Sendable {
 
     /// Whether a file has the name of the destination, may be replaced, and can be opened for writing.
     private var isWritableInPlace: Bool {
-        guard replaces, let target, (try? target.status(of: newName).kind) == .regular else { return false }
+        guard mayWriteInPlace, let target, (try? target.status(of: newName).kind) == .regular else { return false }
         return (try? target.open(newName, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) != nil
     }
 
     // MARK: Ending
 
-    /// Gives the file its final name, or puts its bytes into the file that is there (``FileReplacement``). EEXIST if a
+    /// Gives the file its final name, or, if attributes stay, puts its bytes into the file that is there. EEXIST if a
     /// file exists that may not be replaced, or anything but a regular file; ENOENT if the partial file is no longer at
     /// its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
@@ -112,11 +114,11 @@ final class PartialLocation: @unchecked Sendable {
         }
         file.record?.erase(from: fd)
         let mode = 0o666 & ~options.umask
-        if options.removesPreviousFile {
+        if options.removesPreviousFile, options.keepsAttributes {
             identity = try replacement.put(fd, .named(name, folder), mode: mode)
         } else {
             guard fchmod(fd, mode) == 0 else { throw .last("fchmod", path) }
-            try folder.rename(name, to: newName, in: target, replaces: false)
+            try folder.rename(name, to: newName, in: target, replaces: options.removesPreviousFile)
         }
         isMoved = true
         index?.remove(place)
