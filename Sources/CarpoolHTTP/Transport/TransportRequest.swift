@@ -54,7 +54,8 @@ public struct TransportRequest {
     public var decodesContent = true
     /// Whether a body is decoded too that was encoded although an `Accept-Encoding` field asks for no coding.
     public var decodesUnasked = false
-    /// Whether a compressed file whose own format is named as its coding stays as it is (``ContentCoding/isOfFile(_:_:)``).
+    /// Whether a compressed file whose own format is named as its coding stays as it is: see
+    /// ``ContentCoding/isOfFile(_:_:)``.
     public var keepsFiles = false
     /// Whether the body is passed on with its transfer coding, as it was received: the chunks of HTTP/1.1 with their
     /// sizes, and the trailer section. The content is not decoded then.
