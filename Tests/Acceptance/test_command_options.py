@@ -303,5 +303,6 @@ def test_what_was_meant_is_suggested(run: Run, words: list[str], message: str) -
 
 def test_hosts_with_ports_are_urls(run: Run, origin: ScriptedOrigin) -> None:
     host, port = origin.url.removeprefix("http://").split(":")
-    assert run("get", f"{host}:{port}", f"localhost:{port}/?a==b", f"{host}:{port}/a=b").returncode == OK
-    assert [request.target for request in origin.requests] == ["/", "/?a==b", "/a=b"]
+    urls = [f"{host}:{port}", f"localhost:{port}/?a==b", f"{host}:{port}/a=b", f"ada:secret@{host}:{port}/user"]
+    assert run("get", *urls).returncode == OK
+    assert [request.target for request in origin.requests] == ["/", "/?a==b", "/a=b", "/user"]
