@@ -76,6 +76,12 @@ static inline void *CCurl_get_private(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
 
+// The certificates of the connection that was made last; NULL if they are not known.
+static inline const struct curl_certinfo *CCurl_get_certificates(CURL *easy) {
+    const struct curl_certinfo *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_CERTINFO, &value) == CURLE_OK ? value : NULL;
+}
+
 // CURLINFO_CONN_ID came with 8.2; -1 if it is not known.
 static inline curl_off_t CCurl_get_connection_id(CURL *easy) {
     curl_off_t value = -1;

@@ -15,6 +15,9 @@ public enum CurlLibrary {
     /// The version in words, for example `8.14.1`.
     public static let version = String(cString: curl_version_info(CURLVERSION_FIRST).pointee.version)
 
+    /// The library and those that it uses with their versions.
+    public static let libraries = String(cString: curl_version())
+
     /// The profile of the loaded version.
     public static let profile = profile(ofVersion: curl_version_info(CURLVERSION_FIRST).pointee.version_num)
 

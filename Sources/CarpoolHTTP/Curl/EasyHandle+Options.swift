@@ -146,7 +146,11 @@ extension EasyHandle {
             set(CURLOPT_NOBODY, 1)
             return
         }
-        if request.sendsLength {
+        if request.hasOwnEmptyLength {
+            // With CURLOPT_POST libcurl may take the response for one that came before the body, and close the
+            // connection.
+            set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
+        } else if request.sendsLength {
             // Not CURLOPT_UPLOAD, which asks for `Expect: 100-continue` in older versions whatever the length.
             set(CURLOPT_POST, 1)
             let length = request.body.lengthBytes

@@ -26,6 +26,11 @@ extension CurlTransfer {
         if pool.key.origin.scheme == "https" {
             trustStore = easy.setTrust(request.partition.trust, store: authorities, configuration)
             easy.setVersions(request.partition.tls)
+            if request.needsCertificates {
+                easy.set(CURLOPT_CERTINFO, 1)
+                // A resumed session has no certificates.
+                easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+            }
         }
         if let proxy = request.partition.proxy {
             easy.setProxy(

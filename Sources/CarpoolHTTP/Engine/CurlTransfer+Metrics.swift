@@ -23,8 +23,30 @@ extension CurlTransfer {
         let isChunked = request.body.lengthBytes == nil
         metrics.requestBodyBytes = isChunked ? bodyPosition : easy.offset(CURLINFO_SIZE_UPLOAD_T)
         if headReader.isComplete { metrics.httpVersion = headReader.version }
-        if let connection { readConnection(connection, &metrics) }
+        if let connection {
+            readConnection(connection, &metrics)
+        } else if request.usesTLS || request.partition.proxy != nil {
+            readFailedConnection(easy, &metrics)
+        }
         return metrics
+    }
+
+    /// The results of the verification of the certificates, of the connection that was made for it last.
+    func verificationResults(_ easy: EasyHandle) -> VerificationResults {
+        var results = easy.verification
+        if let evaluation = evaluations.latest { results.server = evaluation.result }
+        return results
+    }
+
+    /// Reads what is known of a connection that was not made.
+    private func readFailedConnection(_ easy: EasyHandle, _ metrics: inout TransferMetrics) {
+        metrics.verification = verificationResults(easy)
+        // A handshake that fails behind the verification has no result.
+        if evaluations.latest?.isAccepted == true { metrics.verification.server = easy.verification.server }
+        if request.needsCertificates { metrics.certificates = easy.certificates }
+        let status = easy.long(CURLINFO_HTTP_CONNECTCODE)
+        if status > 0 { metrics.connectStatus = status }
+        request.heads?.record(ProxyTunnel(status: status, heads: tunnelAnswers.bytes), of: nil)
     }
 
     /// libcurl counts from the moment in which it got the transfer; 0 means that the step did not happen.
@@ -56,6 +78,9 @@ extension CurlTransfer {
             metrics.tlsVersion = connection.negotiated?.tlsVersion
             metrics.tlsCipher = connection.negotiated?.tlsCipher
         }
+        metrics.verification = connection.negotiated?.verification ?? VerificationResults()
+        if request.needsCertificates { metrics.certificates = connection.negotiated?.certificates }
+        metrics.connectStatus = connection.negotiated?.tunnel?.status
         metrics.clientCertificate = connection.negotiated?.authentication?.state.presented
         metrics.isServerVerified = !request.partition.trust.acceptsAnyServer
     }

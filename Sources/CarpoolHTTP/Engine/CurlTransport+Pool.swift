@@ -58,7 +58,9 @@ extension CurlTransport {
             // (RFC 9113, section 6.9.2) is read.
             case (.http2, .http1): request.body.lengthBytes ?? .max <= 65_535 ? .singleStream : .http1
             }
-        return MultiHandle.Key(partition: partition, httpProtocol: httpProtocol, isLong: request.isLong)
+        return MultiHandle.Key(
+            partition: partition, httpProtocol: httpProtocol, isLong: request.isLong,
+            hasCertificates: request.needsCertificates)
     }
 
     private func multi(at shardKey: MultiHandle.ShardKey) -> MultiHandle? {
@@ -126,15 +128,35 @@ extension CurlTransport {
         if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
         transfer.writtenBefore = connection.isShared && connection.active == 0 ? connection.bytesWritten : nil
         connections.acquire(connection)
-        guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
+        guard connection.negotiated == nil, case .running(let easy) = transfer.phase else {
+            return recordTunnel(of: connection, for: transfer)
+        }
         transfer.newConnectionReason = newConnectionReason(of: transfer, in: pool)
-        let negotiated = easy.negotiated
+        let negotiated = negotiated(by: transfer, easy)
         connections.establish(connection, negotiated)
+        recordTunnel(of: connection, for: transfer)
         discardConnectAttempts(of: transfer)
         queue.didNegotiate(isHTTP2: negotiated.httpVersion == "h2", in: pool.queueID)
         if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
         observeTurn()
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
+    }
+
+    private func recordTunnel(of connection: OriginConnection, for transfer: CurlTransfer) {
+        guard let heads = transfer.request.heads, let tunnel = connection.negotiated?.tunnel else { return }
+        heads.record(tunnel, of: connection.id)
+    }
+
+    /// What is known of a connection that a transfer has made.
+    private func negotiated(by transfer: CurlTransfer, _ easy: EasyHandle) -> OriginConnection.Negotiated {
+        var negotiated = easy.negotiated
+        if transfer.request.usesTLS { negotiated.verification = transfer.verificationResults(easy) }
+        if transfer.request.needsCertificates { negotiated.certificates = easy.certificates }
+        if transfer.request.partition.proxy != nil {
+            let status = easy.long(CURLINFO_HTTP_CONNECTCODE)
+            if status > 0 { negotiated.tunnel = ProxyTunnel(status: status, heads: transfer.tunnelAnswers.bytes) }
+        }
+        return negotiated
     }
 
     private func connection(
@@ -306,5 +328,34 @@ extension EasyHandle {
             httpVersion: name.elementsEqual("h2".utf8) ? "h2" : "http/1.1",
             tlsVersion: tls.version.map { String(cString: $0) }, tlsCipher: tls.cipher.map { String(cString: $0) },
             authentication: ClientAuthentication.of(OpaquePointer(tls.connection)))
+    }
+    /// The results of the verification of the certificates, of the connection that this handle has made last.
+    var verification: VerificationResults {
+        var results = VerificationResults()
+        results.server = long(CURLINFO_SSL_VERIFYRESULT)
+        results.proxy = long(CURLINFO_PROXY_SSL_VERIFYRESULT)
+        return results
+    }
+
+    /// The most bytes of what is kept of certificates; those behind are left out.
+    private static let maximumCertificateBytes = 65_536
+
+    /// What libcurl says of the certificates (CURLOPT_CERTINFO).
+    var certificates: [[String]] {
+        guard let information = CCurl_get_certificates(raw) else { return [] }
+        var certificates: [[String]] = []
+        var room = EasyHandle.maximumCertificateBytes
+        for index in 0..<Int(information.pointee.num_of_certs) {
+            var lines: [String] = []
+            var next = information.pointee.certinfo[index]
+            while let line = next {
+                room -= strlen(line.pointee.data)
+                guard room >= 0 else { return certificates }
+                lines.append(String(cString: line.pointee.data))
+                next = line.pointee.next
+            }
+            certificates.append(lines)
+        }
+        return certificates
     }
 }

@@ -33,7 +33,7 @@ extension CurlTransport {
     /// How those connections are used by other requests.
     public func sharing(of request: TransportRequest) -> ConnectionSharing {
         let key = multiKey(for: request)
-        if key.isLong { return .separate }
+        if key.isLong || key.hasCertificates { return .separate }
         return key.httpProtocol == .multiplexed ? .multiplexed : .sequential
     }
 

@@ -341,6 +341,7 @@ public final class CurlTransport: Transport {
         guard case .running(let easy) = transfer.phase else { return }
         detach(transfer, easy)
         transfer.phase = .new
+        transfer.tunnelAnswers = TunnelAnswers()
         starting.append(transfer)
     }
 

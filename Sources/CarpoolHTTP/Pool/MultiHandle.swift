@@ -26,6 +26,9 @@ final class MultiHandle: ReadinessHandler {
         /// Whether its transfers are long. They have connections of their own: a paused stream would block the others
         /// on its connection, or make libcurl buffer tens of megabytes of it.
         let isLong: Bool
+        /// Whether the certificates of its servers are described (``TransportRequest/needsCertificates``), which is
+        /// possible only in the handshake.
+        var hasCertificates = false
     }
 
     /// A handle among those with the same key. Origins are spread over several handles: one call of libcurl handles

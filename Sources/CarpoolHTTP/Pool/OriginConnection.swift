@@ -68,6 +68,12 @@ final class OriginConnection {
         var tlsCipher: String?
         /// The client's part of the authentication; `nil` without TLS.
         var authentication: ClientAuthentication?
+        /// The verification of the server and of an HTTPS proxy.
+        var verification = VerificationResults()
+        /// What libcurl says of the server's certificates, if the transfer that made the connection asked for it.
+        var certificates: [[String]]?
+        /// The tunnel of an HTTP proxy; `nil` without one.
+        var tunnel: ProxyTunnel?
     }
 
     /// The addresses at both ends.

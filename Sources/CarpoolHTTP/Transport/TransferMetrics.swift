@@ -33,6 +33,13 @@ public struct TransferMetrics: Sendable {
     public var clientCertificate: ClientCertificate?
     /// Whether the server was verified, or evaluated; false if any server would have been accepted.
     public var isServerVerified = true
+    /// The results of the verification of the certificates.
+    public var verification = VerificationResults()
+    /// What is known of the server's certificates, its own first: lines `NAME:VALUE`, as libcurl writes them; `nil` if
+    /// the request did not ask for them (``TransportRequest/needsCertificates``).
+    public var certificates: [[String]]?
+    /// The status of the proxy's last answer to CONNECT; `nil` without one.
+    public var connectStatus: Int?
     /// The proxy through which the connection was made; `nil` without one.
     public var proxy: Proxy?
     /// The remote address of the connection, which is that of the proxy if there is one.
@@ -57,6 +64,18 @@ public struct TransferMetrics: Sendable {
     public var cache: CacheOutcome?
 
     /// Makes an empty record.
+    public init() {}
+}
+
+/// OpenSSL's results of the verification of certificates (`X509_V_ERR_...`), as libcurl reports them: 0 if nothing is
+/// wrong or there is no TLS, and 1 if the handshake has failed without a verification.
+public struct VerificationResults: Sendable, Equatable {
+    /// That of the server's certificate.
+    public var server = 0
+    /// That of an HTTPS proxy's.
+    public var proxy = 0
+
+    /// Makes results without a fault.
     public init() {}
 }
 

@@ -33,6 +33,9 @@ public struct TransportRequest {
     public var connectionsPerHost = 0
     /// Whether it must use a new connection: an existing one does not show whether the host can be reached now.
     public var needsFreshConnection = false
+    /// Whether the metrics have what is known of the server's certificates. Then it uses a connection that was made for
+    /// such a request, or a new one.
+    public var needsCertificates = false
     /// Its user and client, among whom connections are divided fairly.
     public var share = TransferShare()
     /// The process that asked for it; look-ups of names are limited for each.
@@ -93,6 +96,12 @@ extension TransportRequest {
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
     }
 
+    /// Whether the body is empty, and its fields say so.
+    var hasOwnEmptyLength: Bool {
+        guard !hasDefaultFields, case .bytes(let bytes) = body, bytes.isEmpty else { return false }
+        return fields.contains { $0.isNamed("content-length") }
+    }
+
     /// Whether it may be sent again when a connection of the pool has ended before a response. A request without
     /// default fields stands for a program that would have made a new connection, and sent it once: only what asks for
     /// no change is repeated.
@@ -132,8 +141,11 @@ extension TransportRequest {
     /// The fields that are sent: also those that are never shown.
     var sentFields: [HTTPField] {
         let fields = hasDefaultFields ? fields : framedFields
-        guard let hopFields else { return fields }
-        return fields + [hopFields.cookie].compactMap { $0 }
+        guard let cookie = hopFields?.cookie else { return fields }
+        guard !hasDefaultFields, let place = hopFields?.cookiePlace, place < fields.count else {
+            return fields + [cookie]
+        }
+        return fields[..<place] + [cookie] + fields[place...]
     }
 
     /// The fields with the length that the body has, at the place of `Content-Length`: none if the body is sent in
@@ -188,15 +200,20 @@ public final class HopFields: Sendable {
     public let proxyAuthorization: [UInt8]?
     /// `Cookie`, for the origin.
     public let cookie: HTTPField?
+    /// How many fields of a request without default fields come before ``cookie``; `nil` for all.
+    let cookiePlace: Int?
 
     /// Makes them; `nil` if there is none. A value with control characters is left out.
-    public init?(authorization: [UInt8]?, proxyAuthorization: [UInt8]?, cookie: HTTPField?) {
+    public init?(
+        authorization: [UInt8]?, proxyAuthorization: [UInt8]?, cookie: HTTPField?, cookiePlace: Int? = nil
+    ) {
         let authorization = authorization.flatMap { HopFields.isValue($0) ? $0 : nil }
         let proxyAuthorization = proxyAuthorization.flatMap { HopFields.isValue($0) ? $0 : nil }
         guard authorization != nil || proxyAuthorization != nil || cookie != nil else { return nil }
         self.authorization = authorization
         self.proxyAuthorization = proxyAuthorization
         self.cookie = cookie
+        self.cookiePlace = cookiePlace
     }
 
     /// Those that are kept after the hop: not what authenticates it.

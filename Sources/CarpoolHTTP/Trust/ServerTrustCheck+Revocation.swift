@@ -32,7 +32,7 @@ extension ServerTrustCheck {
             of: lists, leafNeedsList: needed.leaf, othersNeedList: needed.others,
             placeWithoutIssuer: anchor == nil ? nil : last)
         if case .failure(let error) = try verify(presented, store, evaluator, (lists, absence)) {
-            throw failure(.revocationCheckFailed, evaluator, error.text)
+            throw failure(.revocationCheckFailed, evaluator, error.text, verification: error.code)
         }
         // A trusted certificate that is no root: its issuer is not in the chain.
         guard let anchor, try !isInLists(anchor, lists, evaluator), last == 0, needed.leaf else { return }
@@ -82,7 +82,7 @@ extension ServerTrustCheck {
 
     private func revocationFailure(_ code: Int32, _ evaluator: ServerTrustEvaluator) -> Stop {
         let text = X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error"
-        return failure(.revocationCheckFailed, evaluator, "error \(code): \(text)")
+        return failure(.revocationCheckFailed, evaluator, "error \(code): \(text)", verification: code)
     }
 
     // MARK: The stapled answer

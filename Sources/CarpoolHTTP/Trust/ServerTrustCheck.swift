@@ -119,7 +119,7 @@ final class ServerTrustCheck {
     ) throws(Stop) -> [X509Certificate] {
         let chain = isVerified ? try verifiedChain(anchors, evaluator) : presented
         if validatesHost, !leaf.isValid(forHost: host) {
-            throw failure(.hostValidationFailed, evaluator, "the certificate does not name \(host)")
+            throw failure(.hostValidationFailed, evaluator, "the certificate does not name \(host)", verification: 1)
         }
         return chain
     }
@@ -140,7 +140,7 @@ final class ServerTrustCheck {
         built[key] = final
         switch final {
         case .success(let chain): return chain
-        case .failure(let error): throw failure(.trustEvaluationFailed, evaluator, error.text)
+        case .failure(let error): throw failure(.trustEvaluationFailed, evaluator, error.text, verification: error.code)
         }
     }
 
@@ -164,6 +164,14 @@ final class ServerTrustCheck {
         return result
     }
 
+    /// OpenSSL's result for the chain without authorities: that of a connection whose chain is not verified.
+    var resultWithoutAuthorities: Int32 {
+        guard let none = TrustStore([]), case .failure(let error)? = try? verify(presented, none, .disabled) else {
+            return 0
+        }
+        return error.code
+    }
+
     /// Counts time, in tenths of a millisecond.
     func spend(_ cost: Int, _ evaluator: ServerTrustEvaluator) throws(Stop) {
         left -= cost
@@ -173,10 +181,11 @@ final class ServerTrustCheck {
 
     func failure(
         _ reason: ServerTrustFailure.Reason, _ evaluator: ServerTrustEvaluator, _ output: String? = nil,
-        pins: [String] = []
+        pins: [String] = [], verification: Int32 = 0
     ) -> Stop {
         .refused(
             ServerTrustFailure(
-                reason, host: host, evaluator: evaluator.name, output: output, pins: pins, presented: presented))
+                reason, host: host, evaluator: evaluator.name, output: output, pins: pins, verification: verification,
+                presented: presented))
     }
 }

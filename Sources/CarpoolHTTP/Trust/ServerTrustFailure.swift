@@ -32,6 +32,8 @@ public final class ServerTrustFailure: Error, Sendable, CustomStringConvertible 
     public let output: String?
     /// What is pinned: SHA-256 of certificates in hexadecimal digits, or keys as `sha256//...`.
     public let pins: [String]
+    /// What OpenSSL has found (`X509_V_ERR_...`): 0 for a chain that is valid, 1 if it was not asked about the host.
+    let verification: Int32
     /// The certificates that the server has sent.
     private let presented: [X509Certificate]
 
@@ -40,8 +42,9 @@ public final class ServerTrustFailure: Error, Sendable, CustomStringConvertible 
 
     init(
         _ reason: Reason, host: String, evaluator: String?, output: String? = nil, pins: [String] = [],
-        presented: [X509Certificate] = []
+        verification: Int32 = 0, presented: [X509Certificate] = []
     ) {
+        self.verification = verification
         self.reason = reason
         self.host = host
         self.evaluator = evaluator

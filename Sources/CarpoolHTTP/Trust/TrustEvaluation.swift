@@ -36,6 +36,8 @@ final class TrustEvaluation {
     /// The certificates that the server has sent, its own first.
     private(set) var presented: [X509Certificate] = []
     private var securityLevel: Int32 = 0
+    /// OpenSSL's result of the verification (``VerificationResults``); 1 until there is one.
+    private(set) var result = 1
 
     /// Makes the evaluation of one connection; `nil` if memory is out.
     /// - Parameters:
@@ -132,6 +134,8 @@ final class TrustEvaluation {
         case .asks(let custom): undecided = custom
         case nil: failure = refusal(.trustEvaluationFailed, "the server has sent no certificate")
         }
+        let found = failure.map(\.verification) ?? 0
+        result = Int(found == 0 && !evaluator.usesAuthorities ? check?.resultWithoutAuthorities ?? 0 : found)
         return isAccepted
     }
 

@@ -34,6 +34,10 @@ enum DaemonMethods {
                     .required("version", .string, "The library's version."),
                     .required("profile", .choice("http1", "multiplex"), "How it is used."),
                     .required("http2", .boolean, "Whether HTTP/2 is used by default."),
+                    .required(
+                        "libraries", .string,
+                        "The library and those that it uses with their versions, the one for TLS second, as curl_version(3) writes them."
+                    ),
                 ]), "The HTTP library."),
         ]),
         examples: [
@@ -43,7 +47,8 @@ enum DaemonMethods {
                     {"server":{"name":"carpoold","version":"0.1.0","pid":4711,"epoch":"k3f9"},"state":"serving",\
                     "started":"2026-09-30T09:00:00.000000Z","uid":1000,"socket":"/run/user/1000/carpool/carpool.sock",\
                     "configuration":"/home/ada/.config/carpool/config.json","spool":"/home/ada/.cache/carpool/spool",\
-                    "on_demand":true,"libcurl":{"version":"8.14.1","profile":"multiplex","http2":true}}
+                    "on_demand":true,"libcurl":{"version":"8.14.1","profile":"multiplex","http2":true,\
+                    "libraries":"libcurl/8.14.1 OpenSSL/3.0.19 zlib/1.2.13"}}
                     """)
         ])
 

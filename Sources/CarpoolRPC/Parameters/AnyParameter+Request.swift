@@ -14,7 +14,7 @@ extension AnyParameter {
             onDisconnect, .key, .tags,
         ]
         all.append(.cookies)
-        let last: [AnyParameter] = [.cache, .defaultHeaders, .connectionsPerHost]
+        let last: [AnyParameter] = [.cache, .defaultHeaders, .connectionsPerHost, .certificates, .bodyAfterChallenge]
         for parameter in sharedParameters where !(all + last).contains(where: { $0 === parameter }) {
             all.append(parameter)
         }
@@ -91,6 +91,13 @@ extension AnyParameter {
         Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip, or a \
         second if the server does not answer.
         """, default: false)
+    /// The servers whose challenge comes before the body.
+    public static let bodyAfterChallenge = Parameter<JSON>(
+        "body_after_challenge", .array(of: .choice("origin", "proxy"), count: 0...2),
+        """
+        The servers that get the body only with an answer to their challenge: before that requests have an empty one, as curl does for \
+        Digest. Any other response with a status below 300 leads to the request with its body. `proxy`: one that gets the request as it is.
+        """, otherwise: "none")
     /// Values to encode.
     public static let parameters = Parameter<JSON>(
         "parameters", .any,
@@ -156,6 +163,14 @@ extension AnyParameter {
     public static let sha256 = Parameter<Bool>(
         "sha256", .boolean, "Whether the record has the SHA-256 of the body as it is in the record or the file.",
         default: false)
+
+    /// Whether the record describes the server's certificates.
+    public static let certificates = Parameter<Bool>(
+        "certificates", .boolean,
+        """
+        Whether each hop of the record has what is known of the server's certificates. The request uses a connection that was made for such \
+        a request, or a new one.
+        """, default: false)
 
     // MARK: When it is sent
 

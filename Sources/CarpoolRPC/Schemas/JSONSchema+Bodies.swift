@@ -28,6 +28,12 @@ extension JSONSchema {
             ]),
             .object([
                 .required(
+                    "pieces", .array(of: piece, count: 1...256),
+                    "Pieces that are sent one after the other, and again from the first one if the body is sent again."
+                )
+            ]),
+            .object([
+                .required(
                     "callback", bodyCallback, "A client returns the body each time it is needed, see `callback.body`.")
             ]),
             .object([
@@ -42,6 +48,17 @@ extension JSONSchema {
                     "memory_bytes", .integer(0...10_000_000),
                     "A form with fewer bytes is made in memory; the files of a larger one are read while they are sent.",
                     default: "1048576"),
+            ])))
+
+    /// A piece of a body.
+    private static let piece = JSONSchema.named(
+        "BodyPiece",
+        .oneOf(
+            .object([.required("base64", .string, "Any bytes.")]),
+            .object([
+                .required("fd", place, "A descriptor of a regular file that came with the line."),
+                .optional("offset", .count, "The first byte to send.", default: "0"),
+                .optional("length_bytes", .count, "The number of bytes. Default: to the end."),
             ])))
 
     /// A part of a file.
@@ -80,6 +97,13 @@ extension JSONSchema {
                     Whether the heads of the responses come first, as they were received, those of interim responses and of answered challenges \
                     too: their length as eight hexadecimal digits and a line end, and then their bytes. The record has them if nothing is written. \
                     More than 300,000 bytes of all responses fail the request.
+                    """, default: "false"),
+                .optional(
+                    "connect_heads", .boolean,
+                    """
+                    With `heads`: whether the answers of a proxy to CONNECT come before them, for whichever request the tunnel was made: their \
+                    length as eight hexadecimal digits, a blank, the number of the connection as sixteen of them, a line end, and then their \
+                    bytes. Of answers with more than 16,384 bytes there are none.
                     """, default: "false"),
                 .optional(
                     "transfer_coding", .boolean,

@@ -44,6 +44,10 @@ extension JSONSchema {
                 Whether the record has the jar at the end; true is `netscape`. `changes`: only what responses have changed, for a caller \
                 with a jar of its own; also in the record of a request that is held at its head.
                 """, default: "false"),
+            .optional(
+                "place", .integer(0...256),
+                "How many of `headers` come before the field `Cookie`, without default fields.",
+                otherwise: "all of them"),
         ]))
 
     /// A cookie of a session.

@@ -18,6 +18,10 @@ extension JSONSchema {
             .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
             .optional("raw_heads", text, "The heads that `response_body.heads` asks for, if nothing was written."),
             .optional(
+                "raw_connect_heads", text,
+                "The answers of a proxy to CONNECT that `response_body.connect_heads` asks for, if nothing was written."
+            ),
+            .optional(
                 "raw_trailers", text,
                 "The fields after the body as they were received, if `response_body.heads` asks for them."),
             .optional(
@@ -256,6 +260,22 @@ extension JSONSchema {
                     "client_certificate", .shownCertificate, "The client certificate, if the server asked for it."),
                 .optional("verified", .constant(false), "Any server would have been accepted."),
             ]), "The TLS session."),
+        .optional(
+            "verify_result", .integer,
+            """
+            What was wrong with the server's certificate, also where that is ignored: OpenSSL's number (`X509_V_ERR_...`), or 1 if it was not \
+            verified, such as for a name that does not fit; absent for 0.
+            """),
+        .optional("proxy_verify_result", .integer, "The same of the certificate of an HTTPS proxy."),
+        .optional(
+            "certificates", .array(of: .array(of: .string)),
+            """
+            The server's certificates, its own first, if `certificates` asks for them: lines `NAME:VALUE` as libcurl writes them; the one of \
+            `Cert` is in PEM.
+            """),
+        .optional(
+            "connect_status", .integer,
+            "The status of the proxy's answer to CONNECT, for whichever request the tunnel was made."),
         .optional("proxy", .string, "The URL of the proxy, without user and password."),
         .optional("remote", .string, "The address and port of the other end, which is the proxy if there is one."),
         .optional("local", .string, "The address and port of this end."),

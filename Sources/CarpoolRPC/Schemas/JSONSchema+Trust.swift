@@ -98,6 +98,10 @@ extension JSONSchema {
             "files", .array(of: path, count: 0...16),
             "Files of public keys, or of certificates whose keys are pinned; PEM or DER."),
         .optional("pem", pem, "Public keys, or certificates whose keys are pinned, as PEM text."),
+        .optional(
+            "own_key", .boolean,
+            "Whether only the key of the server's own certificate counts, as in curl, and not that of an authority.",
+            default: "false"),
         defaultValidation, validateHost,
     ])
 }

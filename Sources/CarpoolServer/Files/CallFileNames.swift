@@ -116,7 +116,7 @@ struct CallFileNames: Sendable {
     private mutating func addBody(_ body: JSON) {
         if let path = body["file"]?.string { paths.append(Path(place: "params.body.file", path: path)) }
         if let descriptor = body["fd"]?.int { descriptors.append(descriptor) }
-        guard let parts = body["multipart"] else { return }
+        guard let parts = body["multipart"] ?? body["pieces"] else { return }
         for index in 0..<parts.count {
             if let descriptor = parts[index: index]?["fd"]?.int { descriptors.append(descriptor) }
         }

@@ -43,6 +43,7 @@ struct DaemonHandlers {
             writer.member("version", CurlLibrary.version)
             writer.member("profile", CurlLibrary.profile.rawValue)
             writer.member("http2", services.configuration.current.allowsHTTP2 && CurlLibrary.profile == .multiplex)
+            writer.member("libraries", CurlLibrary.libraries)
             writer.endObject()
             writer.endObject()
         }

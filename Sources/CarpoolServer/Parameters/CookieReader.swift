@@ -39,7 +39,7 @@ enum CookieReader {
             case let value?: value.string.flatMap(RequestCookies.Export.init(rawValue:))
             case nil: nil
             }
-        return RequestCookies(cookies, export: export)
+        return RequestCookies(cookies, export: export, place: json["place"]?.int)
     }
 
     /// The cookies of a text.

@@ -27,6 +27,28 @@ extension RequestParametersDecoder {
         }
     }
 
+    /// A body of bytes and regular files.
+    func body(ofPieces json: JSON) throws(RPCError) -> RequestBody {
+        var segments: [BodySegment] = []
+        for index in 0..<json.count {
+            guard let piece = json[index: index] else { continue }
+            let path = "params.body.pieces[\(index)]"
+            if let bytes = try RequestParametersDecoder.bytes(piece, path: path) {
+                segments.append(.bytes(bytes))
+                continue
+            }
+            guard case .file(let file, let size) = try open(piece, path: path) else {
+                throw .invalidParams(
+                    path: "\(path).fd", message: "a pipe or a socket is read once, as it comes",
+                    expected: "a regular file; or the pipe as the only body, in params.body.fd")
+            }
+            let offset = piece["offset"]?.integer ?? 0
+            let length = try RequestParametersDecoder.length(piece["length_bytes"]?.integer, from: offset, of: size)
+            segments.append(.file(file, offset: offset, length: length))
+        }
+        return .segments(segments)
+    }
+
     /// A part of a form that is read from a descriptor. Its length is part of the form's, so the caller must set that
     /// of a pipe.
     func descriptorContent(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
@@ -50,9 +72,10 @@ extension RequestParametersDecoder {
 
     /// The descriptor to which the response's body is written.
     func output(_ json: JSON) throws(RPCError) -> DescriptorOutput {
-        let settings = DescriptorOutput.Settings(
+        var settings = DescriptorOutput.Settings(
             inlineBytes: json["inline_bytes"]?.int ?? 0, writesHeads: json["heads"]?.bool ?? false,
             keepsTransferCoding: json["transfer_coding"]?.bool ?? false)
+        settings.writesConnectHeads = json["connect_heads"]?.bool ?? false
         if json["fd"]?.isString("on_demand") == true {
             return DescriptorOutput(nil, settings, loop: scheduler, worker: worker)
         }

@@ -10,7 +10,7 @@ extension RequestParametersDecoder {
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params[.kind].flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params[.body] else { return .data }
-        let uploadMembers: [StaticString] = ["stream", "multipart", "fd", "callback"]
+        let uploadMembers: [StaticString] = ["stream", "multipart", "fd", "pieces", "callback"]
         return uploadMembers.contains { body["\($0)"] != nil } ? .upload : .data
     }
 
@@ -23,6 +23,8 @@ extension RequestParametersDecoder {
             parameters.uploadable = try multipart(json)
         } else if json["fd"] != nil {
             parameters.body = try descriptor(json)
+        } else if let pieces = json["pieces"] {
+            parameters.body = try body(ofPieces: pieces)
         } else if let callback = json["callback"] {
             parameters.uploadable = try callbacks.uploadable(
                 callback, mayOpenFiles: client.uid == owner, path: "params.body.callback")

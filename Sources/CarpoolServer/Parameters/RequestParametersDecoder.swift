@@ -66,6 +66,7 @@ struct RequestParametersDecoder {
         parameters.holdsForHeaders = params[.holdForHeaders] ?? false
         readScheduling(params, into: &parameters)
         parameters.hashesBody = params[.sha256] ?? false
+        parameters.needsCertificates = params[.certificates] ?? false
         parameters.memoryLimitBytes = params[.responseBody]?.string == "file" ? 0 : client.inlineBodyBytes
         try readKind(params, into: &parameters)
         try readOutput(params, into: &parameters)
@@ -82,6 +83,12 @@ struct RequestParametersDecoder {
         if let callback = params[.authenticate]?["callback"] {
             parameters.challengeDecider = try callbacks.challengeDecider(
                 callback, path: "params.authenticate.callback")
+        }
+        if let servers = params[.bodyAfterChallenge] {
+            for index in 0..<servers.count {
+                parameters.challengersBeforeBody.insert(
+                    servers[index: index]?.isString("proxy") == true ? .proxy : .origin)
+            }
         }
         if let cookies = params[.cookies] {
             parameters.cookies = try CookieReader.request(cookies, url: parameters.url, path: "params.cookies")

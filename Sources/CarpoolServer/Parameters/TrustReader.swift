@@ -195,7 +195,8 @@ struct TrustReader {
         }
         return PublicKeyPins(
             pins, performsDefaultValidation: json["perform_default_validation"]?.bool ?? true,
-            validatesHost: json["validate_host"]?.bool ?? true)
+            validatesHost: json["validate_host"]?.bool ?? true,
+            excludesAuthorities: json["own_key"]?.bool ?? false)
     }
 }
 

@@ -117,6 +117,9 @@ extension RecordWriter {
         write(url: hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
+        if withCookies, detail.hasCertificates, let certificates = metrics.certificates {
+            write(certificates: certificates, to: &writer)
+        }
         if withCookies, hop.hasCookies {
             writer.key("cookies")
             writer.beginArray()
@@ -153,6 +156,9 @@ extension RecordWriter {
             if !metrics.isServerVerified { writer.member("verified", false) }
             writer.endObject()
         }
+        if metrics.verification.server != 0 { writer.member("verify_result", metrics.verification.server) }
+        if metrics.verification.proxy != 0 { writer.member("proxy_verify_result", metrics.verification.proxy) }
+        if let status = metrics.connectStatus { writer.member("connect_status", status) }
         if let proxy = metrics.proxy { writer.member("proxy", proxy.description) }
         write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)
         write("local", metrics.localAddress, metrics.localPort, to: &writer)
@@ -161,6 +167,17 @@ extension RecordWriter {
         writer.member("response_header_bytes", metrics.responseHeaderBytes)
         writer.member("response_body_bytes", metrics.responseBodyBytes)
         writer.member("decoded_body_bytes", metrics.decodedBodyBytes)
+    }
+
+    private func write(certificates: [[String]], to writer: inout JSONWriter) {
+        writer.key("certificates")
+        writer.beginArray()
+        for lines in certificates {
+            writer.beginArray()
+            for line in lines { writer.string(line) }
+            writer.endArray()
+        }
+        writer.endArray()
     }
 
     private func write(_ name: StaticString, _ value: Int?, to writer: inout JSONWriter) {

@@ -36,11 +36,12 @@ extension RecordWriter {
     }
 
     private func isSurelyShort(_ request: Request, _ bodyBytes: Int, _ limit: Int) -> Bool {
-        guard request.attempts.count == 1, request.attempts[0].hops.count <= 1, request.parameters.cookies == nil else {
-            return false
-        }
+        guard request.attempts.count == 1, request.attempts[0].hops.count <= 1, request.parameters.cookies == nil,
+            !request.parameters.needsCertificates
+        else { return false }
         let (fields, fieldBytes) = (request.response?.fields.count ?? 0, request.response?.fields.byteCount ?? 0)
-        let headBytes = request.heads.map { $0.bytes.count &+ $0.trailers.count } ?? 0
+        let headBytes =
+            request.heads.map { $0.bytes.count &+ $0.trailers.count &+ $0.connectBytes.count } ?? 0
         let parts =
             bodyBytes &+ headBytes &+ fieldBytes &+ fields &* RecordWriter.fieldRest
             &+ request.parameters.url.utf8.count &* 2

@@ -14,9 +14,14 @@ extension RecordWriter {
         let start = writer.count
         let hasTrailers = !heads.trailers.isEmpty
         var isWhole = true
+        let hasConnectHeads = request.parameters.output?.settings.writesConnectHeads == true
+        if hasConnectHeads, !request.hasWrittenToDescriptor, !heads.connectBytes.isEmpty {
+            let room = (limit - RecordWriter.memberBytes) / 2
+            isWhole = write("raw_connect_heads", heads.connectBytes, atMost: room, to: &writer)
+        }
         if !request.hasWrittenToDescriptor, !heads.bytes.isEmpty {
-            let room = limit - RecordWriter.memberBytes
-            isWhole = write("raw_heads", heads.bytes, atMost: hasTrailers ? room / 2 : room, to: &writer)
+            let room = limit - RecordWriter.memberBytes - (writer.count - start)
+            isWhole = write("raw_heads", heads.bytes, atMost: hasTrailers ? room / 2 : room, to: &writer) && isWhole
         }
         if hasTrailers {
             let room = limit - RecordWriter.memberBytes - (writer.count - start)

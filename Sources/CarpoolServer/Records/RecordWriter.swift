@@ -28,6 +28,8 @@ struct RecordWriter {
         var valueBytes = Int.max
         /// Whether a body in memory is written; if not, it is marked as gone.
         var hasBody = true
+        /// Whether what is known of certificates is written.
+        var hasCertificates = true
         /// Which parts are written.
         var level = RecordLevel.standard
 
@@ -39,7 +41,7 @@ struct RecordWriter {
         static func fitting(_ lineBytes: Int) -> Detail {
             Detail(
                 headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096),
-                recordBytes: lineBytes, valueBytes: lineBytes / 4)
+                recordBytes: lineBytes, valueBytes: lineBytes / 4, hasCertificates: false)
         }
     }
 

@@ -29,7 +29,7 @@ struct ChallengeCandidate {
         return strongest(of: challenges) { ChallengeCandidate($0, placeholder, body) }
     }
 
-    /// The strongest of the candidates: SHA-256 before MD5 before Basic; of equal ones the first.
+    /// The strongest of the candidates: SHA-512-256 before SHA-256 before MD5 before Basic; of equal ones the first.
     static func strongest(
         of challenges: [ChallengeList.Challenge], _ make: (ChallengeList.Challenge) -> ChallengeCandidate?
     ) -> ChallengeCandidate? {

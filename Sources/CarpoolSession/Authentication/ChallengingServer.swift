@@ -1,5 +1,19 @@
 internal import CarpoolHTTP
 
+/// Servers that ask for a credential.
+public struct Challengers: OptionSet, Sendable {
+    /// The set as bits.
+    public let rawValue: UInt8
+
+    /// Makes a set of bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The origin.
+    public static let origin = Challengers(rawValue: 1)
+    /// An HTTP proxy that gets the request as it is.
+    public static let proxy = Challengers(rawValue: 2)
+}
+
 /// The server that asks for a credential: the origin (401), or a proxy that gets the request as it is (407).
 enum ChallengingServer {
     case origin

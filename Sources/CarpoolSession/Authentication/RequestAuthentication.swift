@@ -58,6 +58,10 @@ final class RequestAuthentication {
     var unusedOffers: [String] = []
     /// How often the decider was asked.
     var questions = 0
+    /// The request whose body the present hop lacks, because no challenge was answered yet; `nil` for none.
+    var withheld: TransportRequest?
+    /// Whether a server has accepted the request without its body, and without a challenge: then the body is sent.
+    var isBodyDue = false
     /// The challenges that were answered.
     var dialogue = ChallengeDialogue()
 

@@ -39,11 +39,14 @@ public final class RequestCookies: Sendable {
     public let export: Export?
     /// Whether the request is over, and the cookies are what it exports.
     let isResult: Bool
+    /// How many of the request's own fields come before the field `Cookie`; `nil` for all.
+    let place: Int?
 
     /// Makes them from their parts.
-    public init(_ cookies: [Cookie], export: Export? = nil) {
+    public init(_ cookies: [Cookie], export: Export? = nil, place: Int? = nil) {
         self.cookies = cookies
         self.export = export
+        self.place = place
         isResult = false
     }
 
@@ -51,6 +54,7 @@ public final class RequestCookies: Sendable {
     init(exporting cookies: [Cookie], as export: Export?) {
         self.cookies = cookies
         self.export = export
+        place = nil
         isResult = true
     }
 

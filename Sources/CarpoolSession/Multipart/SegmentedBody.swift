@@ -1,4 +1,24 @@
-internal import CarpoolHTTP
+public import CarpoolHTTP
+
+/// A segment of a body.
+public enum BodySegment {
+    case bytes([UInt8])
+    case file(BodyFile, offset: Int64, length: Int64)
+}
+
+extension RequestBody {
+    /// A body of segments that are sent one after the other. It can be sent again.
+    public static func segments(_ segments: [BodySegment]) -> RequestBody {
+        .source(
+            SegmentedBody(
+                segments.map { segment in
+                    switch segment {
+                    case .bytes(let bytes): .bytes(bytes)
+                    case .file(let file, let offset, let length): .file(file, offset: offset, length: length)
+                    }
+                }))
+    }
+}
 
 /// A body of consecutive segments: bytes, parts of files, and other sources. No segment is read before its turn.
 final class SegmentedBody: BodySource {

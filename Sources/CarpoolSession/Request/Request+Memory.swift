@@ -107,6 +107,11 @@ extension Request {
 }
 
 extension Attempt {
+    /// The memory of what is known of certificates, in bytes.
+    private static func bytes(ofCertificates lines: [[String]]) -> Int {
+        lines.reduce(0) { $1.reduce($0) { $0 &+ $1.utf8.count &+ MemoryLayout<String>.stride } }
+    }
+
     /// The memory of a hop without its URL and the fields of its response.
     private static let baseHopBytes = 1_024
 
@@ -116,6 +121,7 @@ extension Attempt {
         for index in hops.indices {
             bytes &+= Attempt.baseHopBytes &+ hops[index].url.memoryBytes
             bytes &+= hops[index].fields?.cookie?.value.utf8.count ?? 0
+            bytes &+= hops[index].metrics?.certificates.map { Attempt.bytes(ofCertificates: $0) } ?? 0
         }
         for hop in hops.dropLast() { bytes &+= hop.response?.fields.memoryBytes ?? 0 }
         if let response { bytes &+= response.fields.memoryBytes }

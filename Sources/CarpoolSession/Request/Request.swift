@@ -232,6 +232,7 @@ extension Request {
         parameters.encodedParameters = nil
         parameters.uploadable = nil
         upload = nil
+        authentication?.withheld = nil
         if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }
         // In place: a copy of an attempt costs more than what is done with it.
         for index in 0..<last { attempts[index].releaseBodies(keepingBytes: 0) }

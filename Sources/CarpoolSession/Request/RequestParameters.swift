@@ -34,6 +34,8 @@ public struct RequestParameters {
     public var credentials: CredentialList?
     /// Decides how challenges are answered; `nil` for the credentials alone.
     public var challengeDecider: ChallengeDecider?
+    /// The servers that get the body only with an answer to their challenge.
+    public var challengersBeforeBody: Challengers = []
     /// The cookies of the request's own jar; `nil` for the session's jar, if it has one.
     public var cookies: RequestCookies?
     /// How the request uses the cache of its session; `nil` for the session's values.
@@ -59,6 +61,8 @@ public struct RequestParameters {
     public var share = TransferShare()
     /// The process that asked for the request; look-ups of names are limited for each.
     public var process: Int32 = 0
+    /// Whether the metrics have what is known of the server's certificates.
+    public var needsCertificates = false
     /// Whether the SHA-256 of the response's body is computed: of the bytes that are kept, decoded if they are decoded.
     public var hashesBody = false
     /// The destination of a download, and where it resumes from.

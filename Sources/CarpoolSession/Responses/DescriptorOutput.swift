@@ -36,6 +36,9 @@ public final class DescriptorOutput: ReadinessHandler {
         /// Whether the heads of the responses are written before the body: their length as eight hexadecimal digits and
         /// a line end, and then their bytes.
         public var writesHeads = false
+        /// Whether the answers of a proxy to CONNECT are written before the heads: their length as eight hexadecimal
+        /// digits, a blank, the number of the connection as sixteen of them, a line end, and then their bytes.
+        public var writesConnectHeads = false
         /// Whether the body keeps its transfer coding (``TransportRequest/keepsTransferCoding``).
         public var keepsTransferCoding = false
 

@@ -58,11 +58,21 @@ final class OutputReceiver: ResponseReceiver, TurnObserver {
     /// Writes the heads before the first byte of the body.
     private func writeHeads(_ request: Request) {
         guard let heads = request.heads, headBytes == 0 else { return }
-        let length = String(heads.bytes.count, radix: 16)
-        let bytes = Array((String(repeating: "0", count: max(0, 8 - length.count)) + length + "\n").utf8) + heads.bytes
+        var bytes: [UInt8] = []
+        if output.settings.writesConnectHeads {
+            let length = OutputReceiver.hexadecimal(heads.connectBytes.count, digits: 8)
+            let connection = OutputReceiver.hexadecimal(heads.connection, digits: 16)
+            bytes += Array("\(length) \(connection)\n".utf8) + heads.connectBytes
+        }
+        bytes += Array("\(OutputReceiver.hexadecimal(heads.bytes.count, digits: 8))\n".utf8) + heads.bytes
         headBytes = Int64(bytes.count)
         bytes.withUnsafeBytes { output.append($0) }
         heads.releaseHeads()
+    }
+
+    private static func hexadecimal(_ number: Int, digits: Int) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
     func request(

@@ -10,10 +10,16 @@ extension Session {
         guard
             request.parameters.credential != nil || request.parameters.credentials != nil
                 || request.authentication != nil || !credentials.entries.isEmpty || hasProxy
-        else { return HopFields(authorization: nil, proxyAuthorization: nil, cookie: cookie) }
+        else {
+            guard cookie != nil else { return nil }
+            return HopFields(
+                authorization: nil, proxyAuthorization: nil, cookie: cookie,
+                cookiePlace: request.parameters.cookies?.place)
+        }
         return HopFields(
             authorization: answer(to: .origin, for: hop, of: request),
-            proxyAuthorization: hasProxy ? answer(to: .proxy, for: hop, of: request) : nil, cookie: cookie)
+            proxyAuthorization: hasProxy ? answer(to: .proxy, for: hop, of: request) : nil, cookie: cookie,
+            cookiePlace: request.parameters.cookies?.place)
     }
 
     private func answer(
@@ -53,6 +59,7 @@ extension Session {
     func answerChallenge(
         of server: ChallengingServer, _ head: ResponseHead, to sent: TransportRequest, for request: Request
     ) -> Bool {
+        let sent = request.authentication?.withheld ?? sent
         let challenges = ChallengeList.parse(head.fields.allBytes(server.challengeField))
         let isOpen = mayAuthenticate(at: server, sent)
         let best = isOpen ? best(of: challenges, server, sent, request) : nil
@@ -121,7 +128,8 @@ extension Session {
     }
 
     private func canSendAgain(_ sent: TransportRequest, _ request: Request) -> Bool {
-        sent.body.canBeSent || request.parameters.uploadable?.canRepeat == true
+        // A request without default fields stands for a program that fails then, instead of showing the challenge.
+        sent.body.canBeSent || request.parameters.uploadable?.canRepeat == true || !request.parameters.hasDefaultFields
     }
 
     /// Counts a credential that was refused. An old nonce, one of another task, and another realm that has another

@@ -26,6 +26,7 @@ extension Session {
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
             if answerChallenge(head, to: sent, for: request) { return }
+            if sendsWithheldBody(after: head, of: request) { return }
             return accept(head, for: request)
         }
         if sent.hopFields != nil {

@@ -102,6 +102,7 @@ extension Session {
         let fields = hopFields(for: hop, of: request)
         var hop = hop
         hop.hopFields = fields
+        if !request.parameters.challengersBeforeBody.isEmpty { withholdBody(of: &hop, for: request) }
         hop.resourceStart = request.machine.deadline.start
         // A stored response has no transfer coding.
         if configuration.caching != nil, !hop.keepsTransferCoding { hop.cache = cacheUse(for: hop, of: request) }
@@ -155,6 +156,7 @@ extension Session {
         made.isLong = request.parameters.kind.isLong
         made.share = request.parameters.share
         made.process = request.parameters.process
+        made.needsCertificates = request.parameters.needsCertificates
         made.connectionsPerHost = request.parameters.options.connectionsPerHost.value ?? 0
         made.priority = request.parameters.priority
         made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds

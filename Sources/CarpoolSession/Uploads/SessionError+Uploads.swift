@@ -13,5 +13,6 @@ extension SessionError {
     /// The body was read and cannot be produced again (UP-05).
     static let bodyCannotBeSentAgain = sessionTaskFailed(
         TransportError(
-            .requestBodyStreamExhausted, "the body was read and cannot be sent again from its beginning"))
+            .requestBodyStreamExhausted, "the body was read and cannot be sent again from its beginning",
+            curlCode: 65, curlText: "Send failed since rewinding of the data stream failed"))
 }

@@ -95,4 +95,6 @@ class RequestArguments(TypedDict, total=False):
     cache: CachePolicy | CacheOptions | Wrong | None
     default_headers: bool | Wrong | None
     connections_per_host: int | Wrong | None
+    certificates: bool | Wrong | None
+    body_after_challenge: Sequence[Literal["origin", "proxy"]] | Wrong | None
     after: str | float | Wrong | None

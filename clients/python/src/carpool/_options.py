@@ -157,6 +157,15 @@ class RequestOptions(PythonOptions, total=False):
     same for streams and downloads; at most half of `limits.host_connections`. Of several settings the largest
     holds. Default: the session's.
     """
+    certificates: bool | None
+    """Whether each hop of the record has what is known of the server's certificates. The request uses a connection
+    that was made for such a request, or a new one. Default: false.
+    """
+    body_after_challenge: Sequence[Literal["origin", "proxy"]] | None
+    """The servers that get the body only with an answer to their challenge: before that requests have an empty one,
+    as curl does for Digest. Any other response with a status below 300 leads to the request with its body.
+    `proxy`: one that gets the request as it is. Default: none.
+    """
     after: str | float | None
     """The `id` of an earlier `request.perform` of this connection. The request begins when that call has been
     answered with a response whose status is below 300, and at once if that was the last such answer; otherwise
