@@ -126,6 +126,50 @@ def test_a_wrapper_that_calls_the_link_again_ends(line: Line, tools: Path, tmp_p
     assert "ftp://" in done.stderr
 
 
+def test_behind_a_wrapper_is_the_real_curl(line: Line, tools: Path, tmp_path: Path) -> None:
+    """A wrapper is passed over, also a copy of the command, and what was read from standard input is given back."""
+    copy, wrapper = tmp_path / "copy", tmp_path / "wrapper"
+    copy.mkdir()
+    shutil.copy2(CARPOOL, copy / "curl")
+    wrapper.mkdir()
+    script = wrapper / "curl"
+    script.write_text('#!/bin/sh\nexec carpool curl "$@"\n')
+    script.chmod(0o755)
+    real = stand_in(tmp_path / "real")
+    text = 'url = "ftp://127.0.0.1:1/"\n'
+    done = line("carpool curl -K -", f"{tools}:{wrapper}:{copy}:{wrapper}:{real.parent}", text.encode())
+    assert (done.returncode, done.stdout) == (77, f"<{real}><-K><->\n{text}")
+
+
+def test_a_program_that_cannot_be_run_is_passed_over(line: Line, tools: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    program = broken / "curl"
+    program.write_text("#!/missing/interpreter\n")
+    program.chmod(0o755)
+    real = stand_in(tmp_path / "real")
+    done = line("carpool curl ftp://127.0.0.1:1/", f"{tools}:{broken}:{real.parent}")
+    assert (done.returncode, done.stdout) == (77, f"<{real}><ftp://127.0.0.1:1/>\n")
+
+
+@pytest.mark.parametrize("path", ["real", "./real", "", "."])
+def test_a_folder_of_the_current_one_is_not_searched(line: Line, tools: Path, tmp_path: Path, path: str) -> None:
+    real = stand_in(tmp_path / "real")
+    shutil.copy2(real, tmp_path / "curl")
+    done = line("carpool curl ftp://127.0.0.1:1/", f"{tools}:{path}")
+    assert (done.returncode, done.stdout) == (UNSUPPORTED_SCHEME, "")
+    assert "none on PATH" in done.stderr
+
+
+def test_the_version_names_the_library_of_tls(line: Line, daemon: Daemon) -> None:
+    """Installers look for it, such as `curl -V | grep ' OpenSSL/'`."""
+    done = line("curl -V")
+    first = done.stdout.splitlines()[0]
+    assert first.startswith("curl 8.14.1 (")
+    assert f" {daemon.call('daemon.info')['libcurl']['libraries']} carpool/" in first
+    assert " OpenSSL/" in first
+
+
 @pytest.mark.parametrize(
     ("words", "named", "code"),
     [("--http3 http://127.0.0.1:1/", "--http3", FAILED_INIT), ("scp://127.0.0.1:1/x", "scp://", UNSUPPORTED_SCHEME)],

@@ -16,6 +16,8 @@ package struct TrustArguments: Equatable {
     package var isInsecure = false
     /// Pins of public keys, or the paths of files of certificates that have them.
     package var pins: [String] = []
+    /// Whether a pin is that of the server's own key alone.
+    package var pinsOwnKey = false
     package var revocationLists: String?
     package var requiresStaple = false
     /// Every server is refused, with the keys that it presents.
@@ -138,6 +140,7 @@ package struct TrustArguments: Equatable {
                 writer.member("pins", keys)
                 if !files.isEmpty { writer.member("files", files.map { SocketLocation.absolute($0) }) }
                 writer.member("pem", pinnedText)
+                if pinsOwnKey { writer.member("own_key", true) }
             }
         }
         writer.endArray()

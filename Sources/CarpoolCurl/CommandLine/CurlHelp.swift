@@ -51,10 +51,17 @@ package enum CurlHelp {
         text + String(repeating: " ", count: max(0, columns - text.count))
     }
 
-    /// The version in the form that scripts read: curl's version, and then this program's.
-    static func version(_ own: String) -> String {
+    #if arch(arm64)
+        private static let machine = "aarch64-unknown-linux-gnu"
+    #else
+        private static let machine = "x86_64-pc-linux-gnu"
+    #endif
+
+    /// The version in the form that scripts read: that of curl whose command line this is, the libraries that send the
+    /// requests, with the one for TLS, and this program's version.
+    static func version(_ own: String, libraries: String?) -> String {
         """
-        curl 8.14.1 (x86_64-pc-linux-gnu) carpool/\(own)
+        curl 8.14.1 (\(machine)) \(libraries.map { "\($0) " } ?? "")carpool/\(own)
         Release-Date: 2025-06-04
         Protocols: http https
         Features: AsynchDNS brotli HTTP2 HTTPS-proxy IDN IPv6 Largefile libz PSL SSL UnixSockets

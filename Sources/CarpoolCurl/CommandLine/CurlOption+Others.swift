@@ -130,7 +130,6 @@ extension CurlOption {
         .real("ssl"),
         .real("ssl-reqd"),
         .real("ssl-sessions", takesText: true),
-        .real("suppress-connect-headers"),
         .real("telnet-option", "t", takesText: true),
         .real("tftp-blksize", takesText: true),
         .real("tftp-no-options"),

@@ -40,6 +40,9 @@ extension CurlOption {
             guard isOn || line.operation.response.usesRemoteNames else { return }
             line.add(output: isOn ? .remoteName : .standard)
         },
+        .set("suppress-connect-headers", nil, "Do not show the heads of a proxy's answers to CONNECT") {
+            $0.operation.response.suppressesConnectHeads = $1
+        },
         .set("remote-name-all", nil, "As -O, for all URLs") { $0.operation.response.usesRemoteNames = $1 },
         .flag("remote-header-name", "J", "Use the name that the server gives") { (line, isOn) throws(CurlError) in
             line.operation.response.usesContentDisposition = isOn

@@ -127,6 +127,8 @@ struct CurlFormArgument: Equatable {
 
 /// What happens to the response.
 struct CurlResponseOptions: Equatable {
+    /// `--suppress-connect-headers`
+    var suppressesConnectHeads = false
     enum FailMode: Equatable {
         case no
         /// `-f`

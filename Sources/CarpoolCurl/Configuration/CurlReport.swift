@@ -15,8 +15,8 @@ package struct CurlReport {
     var contentType: String?
     /// The fields of the last response, in order: names as received, values as bytes decoded leniently.
     package var headers: [(name: String, value: String)] = []
-    /// The number of fields of the last response.
-    var headerCount: Int { headers.count }
+    /// The number of fields of the last response, or of a proxy's answer to CONNECT.
+    var headerCount = 0
     package var redirects = 0
     /// The URL that a redirect that was not followed leads to.
     package var redirectURL: String?
@@ -39,6 +39,8 @@ package struct CurlReport {
     var connectionNumber = -1
     var verifyResult = 0
     var proxyVerifyResult = 0
+    /// What is known of the server's certificates, its own first: lines `NAME:VALUE`.
+    var certificates: [[String]] = []
     var usesProxy = false
     /// Sizes in bytes.
     var downloadBytes: Int64 = 0

@@ -10,6 +10,8 @@ final class CurlCookies {
         let text: String
         /// The strings of `-b`, which are sent too.
         let strings: [String]
+        /// How many fields come before the field `Cookie`.
+        var place = 0
     }
 
     /// The lines of a cookie file, in the order in which the cookies were made.
@@ -58,11 +60,16 @@ final class CurlCookies {
         return columns.count > 5 ? [columns[0], columns[2], columns[5]] : columns
     }
 
-    /// The lengths of the domain and the name.
+    /// The lengths of the domain and the name. What marks a cookie of HTTP alone, and the dot before a domain, are not
+    /// of the domain.
     private static func lengths(_ line: String) -> (Int, Int) {
         let key = key(line)
-        return key.count == 3 ? (key[0].utf8.count, key[2].utf8.count) : (0, 0)
+        guard key.count == 3 else { return (0, 0) }
+        let domain = key[0].utf8.starts(with: httpOnly.utf8) ? key[0].utf8.dropFirst(httpOnly.utf8.count) : key[0].utf8
+        return (domain.drop { $0 == UInt8(ascii: ".") }.count, key[2].utf8.count)
     }
+
+    private static let httpOnly = "#HttpOnly_"
 
     /// The cookies for an exchange; `nil` if its operation keeps none. The newest come first, as curl sends them.
     func jar(_ request: CurlRequestOptions) -> Jar? {
@@ -148,6 +155,7 @@ extension CurlCookies.Jar {
             writer.endArray()
         }
         writer.member("export", true)
+        writer.member("place", place)
         writer.endObject()
     }
 }

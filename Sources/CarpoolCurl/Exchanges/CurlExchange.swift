@@ -9,8 +9,16 @@ struct CurlExchange {
         case none
         /// Bytes that go with the call.
         case bytes([UInt8])
+        /// Bytes and whole files, whose descriptors go with the call in their order.
+        case pieces([Piece])
         /// The descriptor of the call: the first byte of a file, and how many there are if that is known.
         case descriptor(offset: Int64, length: Int64?)
+    }
+
+    /// A piece of a body.
+    enum Piece {
+        case bytes([UInt8])
+        case file(offset: Int64, length: Int64)
     }
 
     let operation: CurlPreparedOperation
@@ -26,6 +34,12 @@ struct CurlExchange {
     var inlineBytes = CurlExchange.maximumInlineBytes
     /// Whether the record has the details of connections.
     var needsMetrics = false
+    /// Whether these tell of the server's certificates.
+    var needsCertificates = false
+    /// The servers whose challenge comes before the body.
+    var challengers: [String] = []
+    /// Whether a proxy's answers to CONNECT are wanted.
+    var needsConnectHeads: Bool { proxy?.isTunnel ?? false }
     /// The session that has the settings of connections; `nil` if the request has them.
     var session: String?
     /// The call that has to succeed before the request begins.
@@ -33,6 +47,8 @@ struct CurlExchange {
 
     /// The daemon's maximum.
     static let maximumInlineBytes = 32_768
+    /// The daemon's maximum of the pieces of a body.
+    static let maximumPieces = 256
     /// The session of all exchanges without a session of their own. Its settings change nothing of a request.
     private static let commonSession = "carpool-curl"
     /// curl waits for a connection 300 s, and has no other limit; 30 days are the daemon's maximum.
@@ -123,6 +139,10 @@ struct CurlExchange {
             writer.beginObject()
             writer.key("base64")
             bytes.withUnsafeBytes { writer.base64($0) }
+        case .pieces(let pieces):
+            writer.key("body")
+            writer.beginObject()
+            CurlExchange.write(pieces, to: &writer)
         case .descriptor(let offset, let length):
             writer.key("body")
             writer.beginObject()
@@ -133,6 +153,27 @@ struct CurlExchange {
         writer.endObject()
         // A body with every method.
         writer.member("kind", static: "upload")
+    }
+
+    private static func write(_ pieces: [Piece], to writer: inout JSONWriter) {
+        writer.key("pieces")
+        writer.beginArray()
+        var descriptor = 0
+        for piece in pieces {
+            writer.beginObject()
+            switch piece {
+            case .bytes(let bytes):
+                writer.key("base64")
+                bytes.withUnsafeBytes { writer.base64($0) }
+            case .file(let offset, let length):
+                writer.member("fd", descriptor)
+                if offset > 0 { writer.member("offset", offset) }
+                writer.member("length_bytes", length)
+                descriptor += 1
+            }
+            writer.endObject()
+        }
+        writer.endArray()
     }
 
     /// Writes the credential of schemes that answer a challenge; that of Basic is a field.
@@ -164,10 +205,13 @@ struct CurlExchange {
         writer.member("fd", static: "on_demand")
         writer.member("inline_bytes", inlineBytes)
         writer.member("heads", true)
+        if needsConnectHeads { writer.member("connect_heads", true) }
         if options.request.isRaw { writer.member("transfer_coding", true) }
         writer.endObject()
         if options.request.isCompressed, !options.request.isRaw { DecodingRule.always.write(to: &writer) }
         writer.member("max_body_bytes", options.response.maximumBytes)
         if !needsMetrics { writer.member("detail", static: "short") }
+        if needsCertificates { writer.member("certificates", true) }
+        if !challengers.isEmpty { writer.member("body_after_challenge", challengers) }
     }
 }

@@ -14,6 +14,8 @@ struct CurlPlannedTransfer {
     let match: CurlGlob.Match
     /// The file of `-T`.
     let upload: String?
+    /// Why the transfer fails before it begins: its URL takes no name or query.
+    let failure: CurlError?
 
     /// What is sent.
     var body: CurlMethod.Body { upload == nil ? operation.body : .upload }
@@ -104,15 +106,17 @@ struct CurlPlan {
     private mutating func planned(_ match: CurlGlob.Match) throws(CurlError) -> CurlPlannedTransfer {
         let operation = operations[self.operation]
         let target = operation.options.targets[self.target]
-        var url = match.text
-        if let upload {
-            try select(.put)
-            url = try CurlBody.url(url, upload: upload)
+        if upload != nil { try select(.put) }
+        var (url, failure) = (match.text, CurlError?.none)
+        do throws(CurlError) {
+            if let upload { url = try CurlBody.url(url, upload: upload) }
+            url = try CurlBody.url(url, query: operation.query)
+        } catch {
+            failure = error
         }
-        url = try CurlBody.url(url, query: operation.query)
         defer { (number, isFirst) = (number + 1, false) }
         return CurlPlannedTransfer(
             operation: operation, number: number, urlNumber: urlNumber, isFirst: isFirst, url: url,
-            output: target.output ?? target.defaultOutput, match: match, upload: upload)
+            output: target.output ?? target.defaultOutput, match: match, upload: upload, failure: failure)
     }
 }

@@ -34,6 +34,9 @@ struct CurlProxy: Equatable {
             getsRequest: isHTTP && !isTunnel, isTunnel: isTunnel)
     }
 
+    /// Whether there is a user for it.
+    var hasCredential: Bool { user != nil || CurlProxy.hasUser(url) }
+
     private static let schemes: Set<String> = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// The URL up to the end of its host and port: as in curl, the rest has no meaning.

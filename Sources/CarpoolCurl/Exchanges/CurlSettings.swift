@@ -9,6 +9,8 @@ struct CurlSettings {
     private var connection = ConnectionArguments()
     /// The longest file whose text is sent: some ten certificates. To send more takes longer than to open a file.
     private static let maximumTextBytes = 16_384
+    /// The file of `--crlfile`.
+    private var lists: String?
     /// The first entry of `--resolve` that is none.
     private var badEntry: String?
 
@@ -39,7 +41,10 @@ struct CurlSettings {
 
     private mutating func setTrust(_ security: CurlSecurityOptions, _ environment: Environment) {
         trust.isInsecure = security.isInsecure
-        trust.revocationLists = security.revocationLists
+        trust.pinsOwnKey = true
+        // Lists are part of the verification of the chain. The file has to be there nevertheless.
+        lists = security.revocationLists
+        trust.revocationLists = security.isInsecure ? nil : security.revocationLists
         trust.requiresStaple = security.requiresStatus
         guard !security.isInsecure else { return }
         trust.authorities = security.authoritiesFile
@@ -86,10 +91,13 @@ struct CurlSettings {
     private static let pinOfNoKey = "sha256//\(String(repeating: "A", count: 43))="
 
     private mutating func setTLS(_ security: CurlSecurityOptions) {
-        connection.minimumVersion = security.minimumTLS.map { "1.\($0)" }
+        // Without a minimum an old maximum is accepted, as in curl.
+        let isOld = security.minimumTLS == nil && security.maximumTLS.map { $0 < 2 } ?? false
+        connection.minimumVersion = isOld ? "1.0" : security.minimumTLS.map { "1.\($0)" }
         connection.maximumVersion = security.maximumTLS.map { "1.\($0)" }
         connection.ciphers = security.ciphers
-        connection.cipherSuites = security.suites
+        // Those of TLS 1.3 do not matter for older versions.
+        connection.cipherSuites = security.maximumTLS.map { $0 < 3 } ?? false ? nil : security.suites
     }
 
     private mutating func setAddresses(_ options: CurlConnectionOptions) {
@@ -150,6 +158,7 @@ struct CurlSettings {
             throw CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
         }
+        if let lists, access(lists, R_OK) != 0 { throw CurlSettings.badList(lists) }
         if let minimum = connection.minimumVersion, let maximum = connection.maximumVersion, minimum > maximum {
             throw CurlError(
                 exitCode: CurlExitCode.tlsError, message: "CURL_SSLVERSION_MAX incompatible with CURL_SSLVERSION")
@@ -169,6 +178,10 @@ struct CurlSettings {
         }
     }
 
+    private static func badList(_ path: String) -> CurlError {
+        CurlError(exitCode: CurlExitCode.badRevocationList, message: "error loading CRL file: \(path)")
+    }
+
     /// Writes the parameters of connections to a URL. Trust and certificates are for TLS alone: the daemon would read
     /// their files.
     func write(for url: CurlURL, to writer: inout JSONWriter) {
@@ -183,6 +196,7 @@ struct CurlSettings {
             return CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
         }
+        if message.contains(".crl_"), let path = trust.revocationLists { return CurlSettings.badList(path) }
         if message.contains(".public_keys.") {
             return CurlError(
                 exitCode: CurlExitCode.unpinnedKey, message: "SSL: public key does not match pinned public key")

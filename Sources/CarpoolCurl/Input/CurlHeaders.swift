@@ -2,6 +2,8 @@
 struct CurlHeaders: Equatable {
     /// The fields. Without the line `-H Host` the first one, Host, is not among them: it is added when it is sent.
     private(set) var fields: [CurlHeaderField] = []
+    /// How many fields come before Cookie.
+    private(set) var cookiePlace = 0
     /// Whether the request has no field Host (`-H Host:`).
     private(set) var removesHost = false
     /// Whether the body waits for 100 Continue.
@@ -27,6 +29,7 @@ struct CurlHeaders: Equatable {
             add("Proxy-Connection", "Keep-Alive", unless: lines)
         }
         decideChunks(context)
+        cookiePlace = fields.count
         if lines.line(of: "Cookie") == nil { add("Cookie", try CurlHeaders.cookie(request.cookies)) }
         if let condition = context.timeCondition, lines.line(of: condition.name) == nil { fields.append(condition) }
         addCustom(context)

@@ -52,6 +52,7 @@ struct CurlFailureMessage {
             guard let url = message.firstRange(of: "://").map({ message[$0.upperBound...] }) else { return nil }
             return "Could not resolve proxy: \(url.prefix { $0 != ":" && $0 != " " && $0 != "/" })"
         case CurlExitCode.emptyReply: return "Empty reply from server"
+        case CurlExitCode.cannotRewind: return "seek callback returned error 2"
         case CurlExitCode.receiveError:
             guard message.hasPrefix("the proxy "), let status = message.firstRange(of: "(40") else { return nil }
             return "CONNECT tunnel failed, response \(message[status.lowerBound...].dropFirst().prefix(3))"
@@ -91,7 +92,9 @@ struct CurlFailureMessage {
         case "public_key_pinning_failed", "certificate_pinning_failed":
             CurlError(
                 exitCode: CurlExitCode.unpinnedKey, message: "SSL: public key does not match pinned public key")
-        case "revocation_check_failed": CurlError(exitCode: CurlExitCode.badCertificateStatus, message: failure.message)
+        // That of a list is one of the chain; the stapled answer has a code of its own.
+        case "revocation_check_failed" where failure.message.contains("stapled"):
+            CurlError(exitCode: CurlExitCode.badCertificateStatus, message: failure.message)
         default: CurlError(exitCode: CurlExitCode.unverifiedPeer, message: failure.message)
         }
     }

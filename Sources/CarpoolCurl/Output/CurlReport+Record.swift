@@ -12,6 +12,7 @@ extension CurlReport {
         response["headers"]?.forEachElement { field in
             guard let name = field[index: 0]?.string, let value = field[index: 1]?.fieldText else { return }
             headers.append((name, value))
+            headerCount += 1
             if contentType == nil, name.lowercased() == "content-type" { contentType = value }
         }
     }
@@ -27,9 +28,33 @@ extension CurlReport {
     }
 
     /// Takes the hops of a record: their times add up over redirects.
-    package mutating func take(hopsOf record: JSON) {
+    /// - Parameter isKnown: whether an earlier transfer or hop of this command has used a connection: curl tells of the
+    ///   certificates and the tunnel of a connection only where it was made.
+    package mutating func take(hopsOf record: JSON, isKnown: (Int) -> Bool = { _ in false }) {
         record["attempts"]?.forEachElement { attempt in
-            attempt["metrics"]?.forEachElement { take(hop: $0) }
+            attempt["metrics"]?.forEachElement { hop in
+                if !(hop["connection"]?.int.map(isKnown) ?? false) { take(connectionOf: hop) }
+                take(hop: hop)
+            }
+        }
+    }
+
+    /// The rounds of authentication in a record, which curl counts as redirects.
+    static func challenges(in record: JSON) -> Int {
+        var count = 0
+        record["attempts"]?.forEachElement { attempt in count += max(0, (attempt["metrics"]?.count ?? 0) - 1) }
+        return count
+    }
+
+    private mutating func take(connectionOf hop: JSON) {
+        verifyResult = hop["verify_result"]?.int ?? 0
+        proxyVerifyResult = hop["proxy_verify_result"]?.int ?? 0
+        proxyStatus = hop["connect_status"]?.int ?? 0
+        certificates = []
+        hop["certificates"]?.forEachElement { certificate in
+            var lines: [String] = []
+            certificate.forEachElement { lines.append($0.string ?? "") }
+            certificates.append(lines)
         }
     }
 

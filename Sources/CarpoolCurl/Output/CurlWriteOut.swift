@@ -33,6 +33,13 @@ package struct CurlWriteOut {
         self.escapesValues = escapesValues
     }
 
+    private static let certificateVariables = ["%{certs}", "%{num_certs}", "%{json}"]
+
+    /// Whether a variable is printed that tells of certificates.
+    package var namesCertificates: Bool {
+        CurlWriteOut.certificateVariables.contains { text.firstRange(of: Array($0.utf8)) != nil }
+    }
+
     /// What is printed for a transfer.
     package func pieces(_ report: CurlReport) -> [Piece] {
         var printer = CurlWriteOutPrinter(self, CurlWriteOutContext(report))

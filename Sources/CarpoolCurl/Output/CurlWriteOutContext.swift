@@ -16,6 +16,14 @@ struct CurlWriteOutContext {
         report.exitCode == 0 ? nil : report.errorMessage ?? CurlErrorText.of(Int32(report.exitCode))
     }
 
+    /// The certificates, as curl prints them: `Cert` without its name.
+    var certificates: String {
+        report.certificates.joined().map { line in
+            let text = line.utf8.hasPrefixIgnoringCase("cert:") ? String(line.dropFirst(5)) : line
+            return text.hasSuffix("\n") ? text : text + "\n"
+        }.joined()
+    }
+
     /// curl's name of a version of HTTP.
     var httpVersion: String { report.httpVersion == "1.0" ? "1" : report.httpVersion }
 

@@ -48,12 +48,11 @@ struct CurlWriteOutVariable: Sendable {
         all.first { $0.name.utf8.elementsEqual(name) }
     }
 
-    /// All variables, in the order of `%{json}`. `certs`, `num_certs` and `tls_earlydata` are empty or 0: the daemon
-    /// does not report the certificates as curl does, and sends no early data.
+    /// All variables, in the order of `%{json}`. `tls_earlydata` is 0: the daemon sends no early data.
     static let all = transfer + sizes + times + urls
 
     private static let transfer: [CurlWriteOutVariable] = [
-        text("certs") { _ in "" },
+        text("certs") { $0.certificates },
         number("conn_id") { max(0, $0.report.connectionNumber) },
         text("content_type") { $0.report.contentType },
         text("errormsg") { $0.errorMessage },
@@ -66,7 +65,7 @@ struct CurlWriteOutVariable: Sendable {
         text("local_ip") { $0.report.localIP },
         number("local_port") { $0.port($0.report.localPort, of: $0.report.localIP) },
         text("method") { $0.report.method },
-        number("num_certs") { _ in 0 },
+        number("num_certs") { $0.report.certificates.count },
         number("num_connects") { $0.report.connections },
         number("num_headers") { $0.report.headerCount },
         number("num_redirects") { $0.report.redirects },

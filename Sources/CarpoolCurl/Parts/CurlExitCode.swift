@@ -29,6 +29,7 @@ enum CurlExitCode {
     static let tooLargeFile: Int32 = 63
     static let cannotRewind: Int32 = 65
     static let badAuthorities: Int32 = 77
+    static let badRevocationList: Int32 = 82
     static let unpinnedKey: Int32 = 90
     static let badCertificateStatus: Int32 = 91
     static let proxyHandshake: Int32 = 97

@@ -61,8 +61,7 @@ final class CurlCall {
         sendings += 1
         pipe = nil
         output = -1
-        let passed = sending.descriptor < 0 ? PassedDescriptors.none : PassedDescriptors(sending.descriptor)
-        reply = try channel.begin("request.perform", passing: passed) { exchange.write(to: &$0) }
+        reply = try channel.begin("request.perform", passing: sending.descriptors) { exchange.write(to: &$0) }
     }
 
     /// Passes the pipe that the daemon asks for.

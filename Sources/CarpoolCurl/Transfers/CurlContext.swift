@@ -14,6 +14,7 @@ final class CurlContext {
     /// The files of `-D` and `--etag-save` that were written to, which later transfers add to.
     var headFiles: Set<String> = []
     private var connections: [Int] = []
+    private var attempts = -1
 
     init(
         _ global: CurlGlobalOptions, _ environment: Environment, _ console: CurlConsole, _ daemons: CurlDaemons
@@ -25,6 +26,22 @@ final class CurlContext {
         sessions = CurlSessions(daemons)
         trace = try CurlTrace(global, console)
     }
+
+    /// The number of the next attempt of a transfer, from 0.
+    func nextAttempt() -> Int {
+        attempts += 1
+        return attempts
+    }
+
+    /// Whether a transfer of this command has used a connection of the daemon's before; notes it.
+    func noteConnection(_ number: Int) -> Bool {
+        let isKnown = connections.contains(number)
+        if !isKnown { connections.append(number) }
+        return isKnown
+    }
+
+    /// Whether a transfer of this command has used a connection of the daemon's before.
+    func knowsConnection(_ number: Int) -> Bool { connections.contains(number) }
 
     /// The number of a connection in this command, from 0, for the daemon's number; -1 for none.
     func connectionNumber(_ number: Int) -> Int {

@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
@@ -33,7 +34,7 @@ package struct CurlProgram {
             let console = CurlConsole(line.invocation.global, environment)
             switch CurlDecision.of(line) {
             case .help(let category): return print(CurlHelp.text(category))
-            case .version: return print(CurlHelp.version(Release.version))
+            case .version: return print(CurlHelp.version(Release.version, libraries: libraries()))
             case .real(let reason): return fallBack(line, "\(reason) needs the real curl")
             case .run(let invocation): return try run(invocation, line, console)
             }
@@ -41,6 +42,16 @@ package struct CurlProgram {
             CurlConsole(line.invocation.global, environment).print(error)
             return error.exitCode
         }
+    }
+
+    /// The libraries with which the daemon sends requests, as libcurl names them; `nil` without a daemon.
+    private func libraries() -> String? {
+        let daemons = try? CurlDaemons(socket: socket)
+        let answer = try? daemons?.call("daemon.info") { writer in
+            writer.beginObject()
+            writer.endObject()
+        }
+        return answer?["libcurl"]?["libraries"]?.string
     }
 
     /// Leaves the command line to the real curl, without reading it; returns curl's exit code if that is not possible.
@@ -89,13 +100,13 @@ package struct CurlProgram {
             Terminal.printError("carpool: \(reason), which --no-fallback forbids")
             return code
         }
-        guard environment[CurlFallback.guardVariable] == nil, let path = fallback.path() else {
-            Terminal.printError("carpool: \(reason), and there is none on PATH")
-            return code
+        let paths = fallback.candidates()
+        if paths.isEmpty { Terminal.printError("carpool: \(reason), and there is none on PATH") }
+        for path in paths {
+            if !isQuiet { Terminal.printError("carpool: \(reason): running \(path)") }
+            fallback.run(path, line.consumed)
+            Terminal.printError("carpool: cannot run \(path): \(SystemError.reason(of: errno))")
         }
-        if !isQuiet { Terminal.printError("carpool: \(reason): running \(path)") }
-        fallback.run(path, line.consumed)
-        Terminal.printError("carpool: cannot run \(path): \(SystemError.reason(of: errno))")
         return code
     }
 }

@@ -9,6 +9,8 @@ struct CurlResponseHead {
     let raw: [UInt8]
     /// The fields of the last head.
     let fields: [(name: String, value: String)]
+    /// The number of fields of the last head that has any.
+    let lastFieldCount: Int
 
     /// Reads the heads of an exchange.
     init(_ raw: [UInt8]) {
@@ -16,12 +18,14 @@ struct CurlResponseHead {
         var status = 0
         var version = "1.1"
         var fields: [(name: String, value: String)] = []
+        var lastCount = 0
         for line in raw.split(separator: 10) {
             let text = line.last == 13 ? line.dropLast() : line
             if text.hasPrefixIgnoringCase("HTTP/") {
                 let words = text.split(separator: UInt8(ascii: " "), maxSplits: 2)
                 version = words[0].dropFirst(5).text
                 status = words.count > 1 ? Int(words[1].text) ?? 0 : 0
+                if !fields.isEmpty { lastCount = fields.count }
                 fields = []
             } else if let first = text.first, first.isBlank, !fields.isEmpty {
                 fields[fields.count - 1].value += " " + text.trimmingBlanks.text
@@ -29,7 +33,8 @@ struct CurlResponseHead {
                 fields.append((text[..<colon].text, text[(colon + 1)...].trimmingBlanks.text))
             }
         }
-        (self.status, self.version, self.fields) = (status, version, fields)
+        if !fields.isEmpty { lastCount = fields.count }
+        (self.status, self.version, self.fields, lastFieldCount) = (status, version, fields, lastCount)
     }
 
     /// The bytes of a text of the wire: a string, or an object with the member `base64`.

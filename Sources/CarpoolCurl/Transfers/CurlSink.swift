@@ -104,6 +104,13 @@ final class CurlSink {
 
     /// Writes a head where heads go.
     func write(head bytes: [UInt8]) throws(CurlError) {
+        if options.headFile == "-", printsHeads, isStandardOutput {
+            // Line by line, as curl does: each appears twice.
+            for line in bytes.split(separator: 10, omittingEmptySubsequences: false).dropLast() {
+                try write(line + [10] + line + [10])
+            }
+            return
+        }
         if let headFile {
             try CurlSink.write(bytes, to: headFile.descriptor)
         } else if options.headFile == "-" {

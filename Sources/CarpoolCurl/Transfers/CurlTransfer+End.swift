@@ -64,6 +64,8 @@ extension CurlTransfer {
             report.file = sink.path
             report.totalMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
             if report.downloadBytes == 0 { report.downloadBytes = pace.bytes }
+            // curl reads no body of a status that -f refuses.
+            if response.fail == .withoutBody, error?.exitCode == CurlExitCode.httpError { report.downloadBytes = 0 }
         }
         if error == nil { setTime() }
         if let writeOut = plan.operation.writeOut { print(writeOut) }

@@ -53,6 +53,7 @@ extension CurlTransfer {
     /// Begins an attempt with the first request.
     func beginAttempt() throws(CurlError) {
         attemptBegan = MonotonicTime.read()
+        reporter.restart(number: context.nextAttempt())
         if let prepared = takePrepared() {
             firstURL = prepared.hop.url
             begin(prepared.hop, prepared.exchange)
@@ -71,6 +72,7 @@ extension CurlTransfer {
         var sending = CurlSending(body: .none)
         if hop.body != .none, let begun = try upload?.begin() { sending = begun }
         exchange.body = sending.body
+        isBodyWithheld = !exchange.challengers.isEmpty && sending.pump == nil
         begin(hop, exchange)
         do throws(Failure) {
             call = try CurlCall(exchange, sending, context)
@@ -83,7 +85,7 @@ extension CurlTransfer {
     private func begin(_ hop: CurlHop, _ exchange: CurlExchange) {
         self.hop = hop
         (head, record, next, failure, use, hasBodyEnded) = (nil, nil, nil, nil, .write, false)
-        headReader = CurlHeadReader()
+        headReader = CurlHeadReader(expectsConnect: exchange.needsConnectHeads)
         headers = exchange.headers
         reporter.begin(hop, usesProxy: exchange.proxy != nil)
         pace.begin()
@@ -100,6 +102,7 @@ extension CurlTransfer {
             return CurlError(exitCode: code, message: CurlError(daemon: error).message)
         }
         if let message = error.message, let failure = plan.operation.settings.failure(ofRefusal: message) {
+            reporter.noteUnverified()
             return failure
         }
         return CurlError(daemon: error)
@@ -131,13 +134,31 @@ extension CurlTransfer {
         jar = context.cookies.jar(request)
         var request = request
         request.cookies = jar == nil ? request.cookies.filter { $0.contains("=") } : []
+        let headers = try CurlHeaders(request, fields)
+        jar?.place = headers.cookiePlace
         var exchange = CurlExchange(
-            operation: operation, hop: hop, headers: try CurlHeaders(request, fields), proxy: proxy,
+            operation: operation, hop: hop, headers: headers, proxy: proxy,
             milliseconds: try millisecondsLeft(), cookies: jar)
         if pace.isLimited { exchange.inlineBytes = 0 }
         exchange.session = context.sessions.name(for: operation, hop.url)
-        exchange.needsMetrics = operation.writeOut != nil || context.trace.isOn
+        exchange.needsMetrics =
+            operation.writeOut != nil || context.trace.isOn || exchange.needsConnectHeads
+            || fields.body.length == nil
+        exchange.needsCertificates = hop.url.scheme == "https" && operation.writeOut?.namesCertificates == true
+        exchange.challengers = challengers(hop, proxy)
         return exchange
+    }
+
+    /// The servers that curl sends an empty body first, because it knows that they will ask.
+    private func challengers(_ hop: CurlHop, _ proxy: CurlProxy?) -> [String] {
+        guard hop.body != .none else { return [] }
+        var servers: [String] = []
+        let isOwn = plan.operation.lines.line(of: "Authorization") != nil
+        if plan.operation.options.security.schemes == ["digest"], hop.login.user != nil, hop.sendsLogin, !isOwn {
+            servers.append("origin")
+        }
+        if let proxy, proxy.getsRequest, proxy.schemes == ["digest"], proxy.hasCredential { servers.append("proxy") }
+        return servers
     }
 
     /// What is left of `-m`.

@@ -6,6 +6,24 @@ extension CurlTransfer {
     private var request: CurlRequestOptions { plan.operation.options.request }
     private var response: CurlResponseOptions { plan.operation.options.response }
 
+    /// Takes the answers of a proxy to CONNECT, if the connection is new for this command.
+    func take(_ connect: CurlHeadReader.Connect) throws(CurlError) {
+        guard !connect.bytes.isEmpty, !context.knowsConnection(connect.connection) else { return }
+        let head = CurlResponseHead(connect.bytes)
+        reporter.take(connect: head)
+        if context.trace.isOn, let hop { trace(connect: head, hop) }
+        if !response.suppressesConnectHeads { try sink.write(head: head.raw) }
+    }
+
+    /// Describes a tunnel. What was sent is what the daemon sends, but for the credentials.
+    private func trace(connect head: CurlResponseHead, _ hop: CurlHop) {
+        let target = "\(hop.url.host):\(hop.url.effectivePort ?? 443)"
+        context.trace.info("Establish HTTP proxy tunnel to \(target)")
+        let lines = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\nProxy-Connection: Keep-Alive\r\n\r\n"
+        context.trace.sent(head: Array(lines.utf8))
+        context.trace.received(head: head.raw)
+    }
+
     /// Takes the head of a response, and decides what happens to its body.
     func take(_ head: CurlResponseHead) throws(CurlError) {
         guard self.head == nil, let hop, let firstURL else { return }
@@ -141,20 +159,48 @@ extension CurlTransfer {
     func finishExchange() throws(CurlError) {
         guard let record, call != nil else { return }
         if record["body"]?["fd"] != nil, !hasBodyEnded { return }
+        if head == nil, let bytes = record["raw_connect_heads"] {
+            let first = record["attempts"]?[index: 0]?["metrics"]?[index: 0]
+            try take(
+                CurlHeadReader.Connect(
+                    bytes: CurlResponseHead.bytes(bytes), connection: first?["connection"]?.int ?? 0))
+        }
         if head == nil, let heads = record["raw_heads"] { try take(CurlResponseHead(CurlResponseHead.bytes(heads))) }
         call = nil
         try writeInlineBody(record)
-        reporter.take(record)
+        reporter.take(record, isKnown: context.noteConnection)
         if context.trace.isOn { traceConnection(record) }
         if let jar { context.cookies.take(record, jar) }
         if let failure { throw failure }
-        if let error = record["outcome"]?["error"] { throw failure(of: error) }
+        if let error = record["outcome"]?["error"] {
+            if error["curl"]?["code"]?.int == Int(CurlExitCode.cannotRewind) { reporter.update { $0.redirects += 1 } }
+            let status = reporter.report.proxyStatus
+            if head == nil, status >= 400, response.fail == .withoutBody { throw .http(status) }
+            throw failure(of: error)
+        }
         if let trailers = record["raw_trailers"] {
             try sink.write(head: CurlResponseHead.bytes(trailers))
         }
         guard let next, let hop else { return endAttempt(nil) }
-        if next.body != .none, upload?.isRepeatable == false { throw CurlRedirect.unrepeatable }
+        if hasKeptBody(record) { upload?.takeBack() }
+        if next.body != .none, upload?.isRepeatable == false {
+            reporter.update { report in
+                report.redirects += 1
+                report.effectiveURL = next.url.text
+            }
+            throw CurlRedirect.unrepeatable
+        }
         try send(hop.following(next, plan.operation.logins))
+    }
+
+    /// Whether the daemon has read nothing of the body, because no server has asked for a credential.
+    private func hasKeptBody(_ record: JSON) -> Bool {
+        guard isBodyWithheld, let attempt = record["attempts"]?[index: 0], let hops = attempt["metrics"] else {
+            return false
+        }
+        var bytes = 0
+        hops.forEachElement { bytes += $0["request_body_bytes"]?.int ?? 0 }
+        return bytes == 0
     }
 
     private func writeInlineBody(_ record: JSON) throws(CurlError) {

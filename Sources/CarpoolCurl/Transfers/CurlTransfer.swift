@@ -27,6 +27,8 @@ final class CurlTransfer {
     var headReader = CurlHeadReader()
     var record: JSON?
     var jar: CurlCookies.Jar?
+    /// Whether the last request has its body only behind a challenge, from a descriptor that the daemon reads.
+    var isBodyWithheld = false
     /// The fields of the last request.
     var headers: CurlHeaders?
     var use = BodyUse.write
@@ -82,14 +84,30 @@ final class CurlTransfer {
     func start() {
         began = .read()
         do throws(CurlError) {
+            if let failure = plan.failure { throw failure }
             try openFiles()
             isFatal = false
             try openETagFile()
             try plan.operation.settings.checkAddresses()
-            if plan.url.utf8.hasPrefixIgnoringCase("https") { try plan.operation.settings.check() }
+            if plan.url.utf8.hasPrefixIgnoringCase("https") { try checkSettings() }
             try beginAttempt()
         } catch {
             end(error)
+        }
+    }
+
+    /// Finds settings of TLS that exclude a connection. What is known of the first request is reported.
+    private func checkSettings() throws(CurlError) {
+        do throws(CurlError) {
+            try plan.operation.settings.check()
+        } catch {
+            if let hop = try? CurlHop(plan) {
+                reporter.restart(number: context.nextAttempt())
+                let proxy = CurlProxy.of(hop.url, plan.operation.options.connection, context.environment)
+                reporter.begin(hop, usesProxy: proxy != nil)
+                reporter.noteUnverified()
+            }
+            throw error
         }
     }
 
@@ -157,7 +175,7 @@ final class CurlTransfer {
         }
         guard call.sendings > sendings else { return false }
         hasBodyEnded = false
-        headReader = CurlHeadReader()
+        headReader = CurlHeadReader(expectsConnect: headReader.expectsConnect)
         return true
     }
 
@@ -166,6 +184,7 @@ final class CurlTransfer {
         let bytes = call.readOutput()
         guard !bytes.isEmpty else { return hasBodyEnded = true }
         guard let (heads, rest) = headReader.read(bytes) else { return }
+        if let connect = headReader.connect { try take(connect) }
         try take(CurlResponseHead(heads))
         guard !rest.isEmpty else { return }
         pace.take(rest.count)

@@ -72,6 +72,9 @@ struct CurlUpload {
         return true
     }
 
+    /// The body was not read.
+    mutating func takeBack() { isUsed = false }
+
     /// Begins to send: what the call says of the body, the descriptor that goes with it, and what fills it.
     mutating func begin() throws(CurlError) -> CurlSending {
         isUsed = true
@@ -107,6 +110,7 @@ struct CurlUpload {
             if case .bytes(let piece) = segment { bytes += piece } else { isInMemory = false }
         }
         if isInMemory { return try sending(bytes) }
+        if let sending = try CurlSending(form) { return sending }
         return try CurlSending(
             pump: CurlPump(
                 form.segments.map { segment in
@@ -132,26 +136,73 @@ final class CurlOpenFile {
             throw error
         }
     }
+
+    /// A file in memory with these bytes.
+    init(_ bytes: [UInt8]) throws(CurlError) {
+        do throws(SystemError) {
+            descriptor = try FileDescriptor.sealed(bytes)
+        } catch {
+            throw CurlError(CurlExitCode.outOfMemory)
+        }
+    }
 }
 
 /// A body that is being sent with one call.
 final class CurlSending {
     let body: CurlExchange.Body
-    /// The descriptor that goes with the call; -1 for none.
-    let descriptor: Int32
+    /// The descriptors that go with the call.
+    private(set) var descriptors: PassedDescriptors
     private let owned: FileDescriptor?
+    /// Keeps the files of a form open.
+    private var files: [CurlOpenFile] = []
     /// Writes the body into a pipe; `nil` if the daemon reads it from where it is.
     private(set) var pump: CurlPump?
 
     init(body: CurlExchange.Body, borrowed: Int32 = -1) {
         self.body = body
-        descriptor = borrowed
+        descriptors = borrowed < 0 ? .none : PassedDescriptors(borrowed)
         owned = nil
+    }
+
+    /// Longer bytes go in memory that is shared.
+    private static let maximumPieceBytes = 4_096
+
+    /// A form whose pieces the daemon can read again; `nil` if one of them is no regular file, or there are too many.
+    init?(_ form: CurlForm) throws(CurlError) {
+        var pieces: [CurlExchange.Piece] = []
+        var passed = PassedDescriptors.none
+        var files: [CurlOpenFile] = []
+        for segment in form.segments {
+            switch segment {
+            case .bytes(let bytes) where bytes.count <= CurlSending.maximumPieceBytes: pieces.append(.bytes(bytes))
+            case .bytes(let bytes):
+                let file = try CurlOpenFile(bytes)
+                files.append(file)
+                guard passed.append(file.descriptor.raw) else { return nil }
+                pieces.append(.file(offset: 0, length: Int64(bytes.count)))
+            case .file(let path, let length):
+                guard let length else { return nil }
+                let file = try CurlOpenFile(path)
+                files.append(file)
+                guard passed.append(file.descriptor.raw) else { return nil }
+                pieces.append(.file(offset: 0, length: length))
+            case .standardInput(let length):
+                guard passed.append(STDIN_FILENO) else { return nil }
+                let offset = max(0, Int64(lseek(STDIN_FILENO, 0, SEEK_CUR)))
+                pieces.append(.file(offset: offset, length: length))
+            }
+        }
+        let bytes = pieces.reduce(0) { if case .bytes(let bytes) = $1 { $0 + bytes.count } else { $0 } }
+        guard bytes <= CurlExchange.maximumInlineBytes, pieces.count <= CurlExchange.maximumPieces else { return nil }
+        body = .pieces(pieces)
+        descriptors = passed
+        owned = nil
+        self.files = files
     }
 
     init(body: CurlExchange.Body, owned: consuming FileDescriptor) {
         self.body = body
-        descriptor = owned.raw
+        descriptors = PassedDescriptors(owned.raw)
         self.owned = consume owned
     }
 
@@ -160,7 +211,7 @@ final class CurlSending {
         do throws(SystemError) {
             let ends = try FileDescriptor.pipe()
             body = .descriptor(offset: 0, length: length)
-            descriptor = ends.read
+            descriptors = PassedDescriptors(ends.read)
             owned = FileDescriptor(owning: ends.read)
             pump.open(ends.write)
             self.pump = pump

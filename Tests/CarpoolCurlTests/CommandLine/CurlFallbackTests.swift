@@ -7,7 +7,7 @@ import Testing
 /// Which curl runs in the place of the command.
 struct CurlFallbackTests {
     private static func path(_ variables: [String: String]) -> String? {
-        CurlFallback(count: 0, environment: Environment(variables)).path()
+        CurlFallback(count: 0, environment: Environment(variables)).candidates().first
     }
 
     /// Folders below one of their own: `real` has a curl, `plain` one that cannot be executed, `folder` a folder of
@@ -48,9 +48,21 @@ struct CurlFallbackTests {
         #expect(Self.path([:]) == expected)
     }
 
-    @Test func anEmptyPartIsTheCurrentFolder() throws {
-        // No file of this name is here, and the next folder is searched.
+    @Test func foldersOfTheCurrentOneAreNotSearched() throws {
         let place = try Self.folders()
-        #expect(Self.path(["PATH": ":\(place.path)/real"]) == "\(place.path)/real/curl")
+        let files = FileManager.default
+        let upward = String(repeating: "../", count: files.currentDirectoryPath.split(separator: "/").count)
+        let relative = "\(upward)\(place.path.dropFirst())/real"
+        #expect(files.isExecutableFile(atPath: "\(relative)/curl"))
+        for path in [relative, ":\(relative):.", ""] { #expect(Self.path(["PATH": path]) == nil) }
+        #expect(Self.path(["PATH": "\(relative)::\(place.path)/link"]) == "\(place.path)/link/curl")
+    }
+
+    @Test func whatWasRunIsPassedOver() throws {
+        let place = try Self.folders()
+        let (first, second) = ("\(place.path)/real", "\(place.path)/link")
+        let variables = ["PATH": "\(first):\(second):\(first)", CurlFallback.guardVariable: "\(first)/curl"]
+        #expect(
+            CurlFallback(count: 0, environment: Environment(variables)).candidates() == ["\(second)/curl"])
     }
 }

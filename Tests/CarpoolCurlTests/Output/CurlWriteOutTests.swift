@@ -15,6 +15,7 @@ struct CurlWriteOutTests {
             ("Content-Type", "text/plain; charset=x"), ("X-A", "1"), ("x-a", "two"), ("X-E", ""),
             ("Set-Cookie", "a=\"b\"\\"), ("X-Tab", "a\tb\u{1}"), ("X-L", "é"), ("Content-Length", "2"),
         ]
+        report.headerCount = report.headers.count
         report.file = "/dev/null"
         report.httpVersion = "1.1"
         report.scheme = "http"
