@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from io import BufferedReader
+from pathlib import Path
 
 from harness.waiting import PATIENCE_SECONDS, join
 
@@ -154,6 +155,17 @@ class ScriptedOrigin:
         """Present another certificate from now on. TLS sessions that clients have can still be resumed."""
         assert self._context is not None
         self._context.load_cert_chain(certificate.chain, certificate.key)
+
+    def speak(self, oldest: ssl.TLSVersion, newest: ssl.TLSVersion) -> None:
+        """Speak these versions of TLS alone."""
+        assert self._context is not None
+        self._context.minimum_version, self._context.maximum_version = oldest, newest
+
+    def require_certificate(self, authorities: Path) -> None:
+        """Require a certificate of the client from now on."""
+        assert self._context is not None
+        self._context.load_verify_locations(authorities)
+        self._context.verify_mode = ssl.CERT_REQUIRED
 
     @property
     def connections(self) -> int:
