@@ -44,13 +44,16 @@ public struct FileReplacement {
         }
     }
 
-    /// Puts the file in its place, and returns the identity of the file that has the bytes now. May block for as long as
-    /// it takes to copy them. If it fails, the file that is there is as it was, unless the disk failed while bytes were
-    /// written into it.
+    /// Puts the file in its place, and returns the identity of the file that has the bytes now. May block for as long
+    /// as it takes to copy them. If it fails, the file that is there is as it was, unless the disk failed while bytes
+    /// were written into it.
     /// - Parameters:
     ///   - descriptor: the complete file, open for reading and writing.
     ///   - mode: that of a file which is new.
-    public func put(_ descriptor: Int32, _ source: Source, mode: UInt32) throws(SystemError) -> FileStatus.Identity {
+    ///   - isFixed: whether a file that replaces another one has this mode too.
+    public func put(
+        _ descriptor: Int32, _ source: Source, mode: UInt32, isFixed: Bool = false
+    ) throws(SystemError) -> FileStatus.Identity {
         guard let old else {
             guard fchmod(descriptor, mode) == 0 else { throw .last("fchmod", path) }
             try rename(descriptor, source)
@@ -59,6 +62,7 @@ public struct FileReplacement {
         if case .elsewhere = source {
         } else if !mustStay(old), FileReplacement.give(of: name, in: folder, to: descriptor) {
             do throws(SystemError) {
+                if isFixed, fchmod(descriptor, mode) != 0 { throw .last("fchmod", path) }
                 try rename(descriptor, source)
                 return try FileStatus(of: descriptor).identity
             } catch {

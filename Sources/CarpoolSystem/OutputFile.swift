@@ -7,19 +7,23 @@ public final class OutputFile {
     public let descriptor: FileDescriptor
     private let target: String
     private let mode: UInt32
+    /// Whether a file that replaces another one has this mode too.
+    private let isFixed: Bool
     /// Where the written file gets its name; `nil` if the target is written directly.
     private let folder: Folder?
     /// Where the written file is; `nil` if the target is written directly, and after ``commit()``.
     private var source: FileReplacement.Source?
 
-    /// Opens the file to write to. A new one has the mode less the umask. A symbolic link is followed, not replaced,
+    /// Opens the file to write to. It has the mode less the umask; without a mode, that of the file that is there, or
+    /// 0666 less the umask. A symbolic link is followed, not replaced,
     /// also if its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor,
     /// whatever it is.
     /// - Parameter staysUnnamed: whether the temporary file gets a name only when it is complete, where the file system
     ///   allows that: nothing is left of it if the process is killed.
-    public init(_ path: String, mode: UInt32 = 0o666, staysUnnamed: Bool = false) throws(SystemError) {
+    public init(_ path: String, mode: UInt32? = nil, staysUnnamed: Bool = false) throws(SystemError) {
         target = SymbolicLink.followed(path) { OutputFile.openDescriptor(at: $0) != nil }
-        self.mode = mode & ~OutputFile.umask
+        self.mode = (mode ?? 0o666) & ~OutputFile.umask
+        isFixed = mode != nil
         if let open = OutputFile.openDescriptor(at: target) {
             descriptor = try FileDescriptor.duplicate(of: open)
             folder = nil
@@ -84,7 +88,7 @@ public final class OutputFile {
     public func commit() throws(SystemError) {
         guard let source, let folder else { return }
         let replacement = try FileReplacement(of: OutputFile.name(of: target), in: folder)
-        _ = try replacement.put(descriptor.raw, source, mode: mode)
+        _ = try replacement.put(descriptor.raw, source, mode: mode, isFixed: isFixed)
         self.source = nil
     }
 }

@@ -33,7 +33,8 @@ struct FileReplacementTests {
 
     @Test func anOldFileKeepsItsModeInANewInode() throws {
         let folder = try Folder.resolving(directory.path)
-        let old = try FileStatus(of: try made("the old content", at: directory("file")).raw)
+        let file = try made("the old content", at: directory("file"))
+        let old = try FileStatus(of: file.raw)
         let status = try put("new", .named("part", folder), from: directory("part"))
         #expect(try content("file") == "new" && status.permissions == 0o600 && status.identity != old.identity)
         #expect(access(directory("part"), F_OK) != 0)
@@ -43,7 +44,8 @@ struct FileReplacementTests {
         let elsewhere = try Folder.resolving("/dev/shm")
         let name = "carpool-\(getpid())"
         defer { try? elsewhere.unlink(name) }
-        let old = try FileStatus(of: try made("the old content", at: directory("file")).raw)
+        let file = try made("the old content", at: directory("file"))
+        let old = try FileStatus(of: file.raw)
         let status = try put("new", .named(name, elsewhere), from: "/dev/shm/\(name)")
         #expect(try content("file") == "new" && status.identity == old.identity)
         #expect(access("/dev/shm/\(name)", F_OK) != 0)

@@ -11,7 +11,8 @@ enum ItemAdvice {
         if rest.hasPrefix("=") { return "-d '\(name)=\(rest.dropFirst(1))'" }
         if rest.hasPrefix("@") { return rest.contains(".") || rest.contains(":") ? nil : "-F '\(name)=\(rest)'" }
         // HOST:PORT, HOST:PORT/PATH, USER:PASSWORD@HOST and SCHEME://HOST are URLs.
-        guard rest.hasPrefix(":"), !rest.contains("@"), let first = rest.dropFirst().first, first != "/",
+        guard name.first?.isUppercase == true, rest.hasPrefix(":"), !rest.contains("@"),
+            let first = rest.dropFirst().first, first != "/",
             !first.isNumber
         else { return nil }
         return "-H '\(name): \(rest.dropFirst())'"

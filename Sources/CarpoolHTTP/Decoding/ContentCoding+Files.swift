@@ -32,3 +32,10 @@ extension ContentCoding {
         return names.contains { name in file.suffixes.contains { name.hasSuffix($0) } }
     }
 }
+
+extension TransportRequest {
+    /// Whether a body with these fields is decoded, if its codings are known.
+    public func decodes(_ head: FieldBlock) -> Bool {
+        (isDecoded || decodesUnasked) && !(keepsFiles && ContentCoding.isOfFile(head, url))
+    }
+}

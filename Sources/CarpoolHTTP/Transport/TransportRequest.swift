@@ -57,8 +57,7 @@ public struct TransportRequest {
     public var decodesContent = true
     /// Whether a body is decoded too that was encoded although an `Accept-Encoding` field asks for no coding.
     public var decodesUnasked = false
-    /// Whether a compressed file whose own format is named as its coding stays as it is: see
-    /// ``ContentCoding/isOfFile(_:_:)``.
+    /// Whether a compressed file whose own format is named as its coding stays as it is.
     public var keepsFiles = false
     /// Whether the body is passed on with its transfer coding, as it was received: the chunks of HTTP/1.1 with their
     /// sizes, and the trailer section. The content is not decoded then.
@@ -182,11 +181,6 @@ extension TransportRequest {
     public var isDecoded: Bool {
         decodesContent && !keepsTransferCoding
             && !(hasDefaultFields && fields.contains { $0.isNamed("accept-encoding") })
-    }
-
-    /// Whether a body with these fields is decoded, if its codings are known.
-    public func decodes(_ head: FieldBlock) -> Bool {
-        (isDecoded || decodesUnasked) && !(keepsFiles && ContentCoding.isOfFile(head, url))
     }
 }
 

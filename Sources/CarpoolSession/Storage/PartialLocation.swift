@@ -64,8 +64,8 @@ final class PartialLocation: @unchecked Sendable {
     }
 
     /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request
-    /// continues it meanwhile. If the directory takes no new file, but a file is there that can be written in place, the
-    /// new one is elsewhere, and cannot be resumed.
+    /// continues it meanwhile. If the directory takes no new file, but a file is there that can be written in place,
+    /// the new one is elsewhere, and is not resumed.
     func create(for request: String) throws(SystemError) -> FileDescriptor {
         guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: path) }
         let opened: FileDescriptor
