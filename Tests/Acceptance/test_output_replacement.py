@@ -275,7 +275,7 @@ def test_a_missing_folder_is_noticed_before_anything_is_sent(
     assert done.returncode == TRANSFER_FAILED
     assert done.stderr.splitlines() == [
         f"carpool: cannot write to {folder}/missing/file: No such file or directory".encode(),
-        b"hint: make its folder first, or name another file",
+        b"hint: make the directory before, with mkdir -p",
     ]
     assert run("get", *options, "-o", folder, url).stderr.endswith(b": Is a directory\n")
     assert origin.requests == []

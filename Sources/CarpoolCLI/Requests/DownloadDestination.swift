@@ -46,7 +46,7 @@ extension RequestArguments {
         do throws(SystemError) {
             try OutputFile.check(output)
         } catch {
-            let folder = "make its folder first, or name another file"
+            let folder = "make the directory before, with mkdir -p"
             throw Failure(
                 .transferFailed, "cannot write to \(output): \(error.reason)",
                 hint: error.code == ENOENT ? folder : nil)
