@@ -95,7 +95,8 @@ struct CurlSettings {
         let isOld = security.minimumTLS == nil && security.maximumTLS.map { $0 < 2 } ?? false
         connection.minimumVersion = isOld ? "1.0" : security.minimumTLS.map { "1.\($0)" }
         connection.maximumVersion = security.maximumTLS.map { "1.\($0)" }
-        connection.ciphers = security.ciphers
+        // As in curl, those of TLS 1.2 do not matter for newer versions.
+        connection.ciphers = security.minimumTLS.map { $0 > 2 } ?? false ? nil : security.ciphers
         // Those of TLS 1.3 do not matter for older versions.
         connection.cipherSuites = security.maximumTLS.map { $0 < 3 } ?? false ? nil : security.suites
     }
