@@ -89,9 +89,7 @@ def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
     if _faults(cell) < rule.get("faults", 0):
         return False
     axes = {axis: rule[axis] for axis in rule if axis in cell.values}
-    return all(
-        cell.values[axis] in ([wanted] if isinstance(wanted, str) else wanted) for axis, wanted in axes.items()
-    )
+    return all(cell.values[axis] in ([wanted] if isinstance(wanted, str) else wanted) for axis, wanted in axes.items())
 
 
 def _faults(cell: Cell) -> int:
