@@ -24,11 +24,15 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Whether the first point is the earlier one.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The point this many milliseconds later; saturates.
+    /// The point this many milliseconds later, or earlier if the number is negative; saturates.
     public func advanced(milliseconds: Int) -> MonotonicTime {
-        let (span, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
-        let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
-        return MonotonicTime(nanoseconds: tooLong || tooLate ? .max : sum)
+        let (span, isTooLong) = UInt64(milliseconds.magnitude).multipliedReportingOverflow(by: 1_000_000)
+        guard milliseconds < 0 else {
+            let (sum, isTooLate) = nanoseconds.addingReportingOverflow(span)
+            return MonotonicTime(nanoseconds: isTooLong || isTooLate ? .max : sum)
+        }
+        let (difference, isTooEarly) = nanoseconds.subtractingReportingOverflow(span)
+        return MonotonicTime(nanoseconds: isTooLong || isTooEarly ? 0 : difference)
     }
 
     /// The time from an earlier point to this one in microseconds; 0 if that point is later.

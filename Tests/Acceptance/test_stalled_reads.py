@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from conftest import StartDaemon
 from harness import stall
 from harness.daemon import Daemon
 from harness.stall import StalledDisk
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
 from origins.scripted import ScriptedOrigin
 
 # The limit of a turn of the loop, in microseconds; a debug build is slower, and a stalled turn never ends.
@@ -154,6 +156,31 @@ def test_b1_a_caller_that_goes_while_its_files_open(
     assert not [name for name in daemon.descriptors() if str(disk.folder) in name]
     assert origin.requests == []
     assert daemon.stats()["requests"]["made"] == 0
+
+
+def test_the_time_of_a_request_begins_with_its_call(daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin) -> None:
+    """A part of it has passed when the files are open."""
+    limit = 3 * SLOWNESS
+    path = disk.folder / "file"
+    path.write_bytes(b"content")
+    origin.hold("/silent")
+    disk.stall()
+    with daemon.wire() as wire:
+        began = time.monotonic()
+        call = wire.request(
+            "request.perform",
+            url=f"{origin.url}/silent",
+            method="POST",
+            body={"file": str(path)},
+            resource_timeout_ms=int(limit * 1_000),
+        )
+        eventually(lambda: waiting(daemon) == 1)
+        threading.Event().wait(2 * SLOWNESS)
+        opened = time.monotonic() - began
+        disk.release()
+        record = wire.result(call)
+        assert record["outcome"]["error"]["timeout"] == "resource", record
+        assert time.monotonic() - began < opened + limit
 
 
 def test_b1_the_daemon_ends_though_a_disk_stalls(daemon: Daemon, disk: StalledDisk, url: str) -> None:

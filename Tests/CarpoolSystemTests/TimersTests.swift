@@ -52,7 +52,9 @@ struct TimersTests {
     @Test func aDeadlineSaturates() {
         #expect(MonotonicTime(nanoseconds: .max).advanced(milliseconds: 1).nanoseconds == .max)
         #expect(MonotonicTime(nanoseconds: 0).advanced(milliseconds: .max).nanoseconds == .max)
-        #expect(MonotonicTime(nanoseconds: 5).advanced(milliseconds: -1).nanoseconds == 5)
+        #expect(MonotonicTime(nanoseconds: 5_000_001).advanced(milliseconds: -2).nanoseconds == 3_000_001)
+        #expect(MonotonicTime(nanoseconds: 5).advanced(milliseconds: -1).nanoseconds == 0)
+        #expect(MonotonicTime(nanoseconds: 5).advanced(milliseconds: .min).nanoseconds == 0)
         #expect(MonotonicTime(nanoseconds: 5).microseconds(since: MonotonicTime(nanoseconds: 9)) == 0)
     }
 }

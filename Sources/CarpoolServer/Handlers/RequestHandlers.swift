@@ -104,9 +104,7 @@ struct RequestHandlers {
         guard let predecessor, isUnderWay(predecessor, before: call) else {
             guard startsItself else { return }
             // The time has begun with the call.
-            if let since = call.waitedSince {
-                request.beginTime(millisecondsAgo: MonotonicTime.read().microseconds(since: since) / 1_000)
-            }
+            if let start = call.waitedSince { request.beginTime(at: start) }
             request.resume()
             return
         }

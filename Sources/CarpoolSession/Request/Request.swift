@@ -1,5 +1,5 @@
 public import CarpoolHTTP
-internal import CarpoolSystem
+public import CarpoolSystem
 
 /// One request, from its parameters to its record. Created by ``Session/request(_:id:)``; everything happens on the
 /// session's loop.
@@ -108,10 +108,11 @@ public final class Request: BodyOwner {
         session.handle(.setUp, of: self)
     }
 
-    /// Lets the resource timeout begin some milliseconds ago, before the request is resumed for the first time.
-    public func beginTime(millisecondsAgo milliseconds: Int) {
-        machine.deadline.begin(at: session.scheduler.now.advanced(milliseconds: -milliseconds))
-    }
+    /// Lets the resource timeout begin at an earlier time, before the request is resumed for the first time.
+    public func beginTime(at start: MonotonicTime) { machine.deadline.begin(at: start) }
+
+    /// The milliseconds that are left of the resource timeout.
+    public var millisecondsLeft: Int { session.millisecondsLeft(of: self) }
 
     /// Starts or resumes the request. Returns whether the call changed anything: of a hundred calls the first does
     /// (RL-02).

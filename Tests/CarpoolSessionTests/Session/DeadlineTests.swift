@@ -121,6 +121,27 @@ struct DeadlineTests {
         #expect(request.error == nil && request.isFinished)
     }
 
+    @Test("The time may begin before the request is started")
+    func earlierStart() throws {
+        let stage = try Stage()
+        let interceptor = ScriptedInterceptor()
+        interceptor.adaptations = [nil]
+        stage.scheduler.advance(milliseconds: 5_000)
+        let start = stage.scheduler.now
+        stage.scheduler.advance(milliseconds: 1_000)
+        var parameters = RequestParameters(url: "http://a.test/")
+        parameters.resourceTimeoutMilliseconds = 1_500
+        parameters.interceptor = interceptor
+        let request = stage.request(parameters)
+        request.beginTime(at: start)
+        request.resume()
+        #expect(request.millisecondsLeft == 500)
+        stage.scheduler.advance(milliseconds: 499)
+        #expect(!request.isFinished)
+        stage.scheduler.advance(milliseconds: 1)
+        #expect(request.error?.name == "session_task_failed.timed_out" && request.isFinished)
+    }
+
     @Test("Nothing is retried when the time is over")
     func noRetry() throws {
         let stage = try Stage()
