@@ -221,3 +221,26 @@ def test_b1_downloads_lose_nothing_while_a_disk_stalls(disk: Disk, place: Script
         disk.stalled.release()
         assert all(wire.result(call)["outcome"]["ok"] for call in calls)
         assert all(path.read_bytes() == BODY for path in paths)
+
+
+@pytest.mark.parametrize("disk", ["destination"], indirect=True)
+def test_a_download_waits_for_the_end_of_the_one_before_within_its_limit(
+    disk: Disk, place: ScriptedOrigin, resource: Resource
+) -> None:
+    """The one before is cancelled, but its file is closed when the disk answers."""
+    url = place.on("/resource", resource)
+    resource.holds_at = 120_000
+    with disk.daemon.wire() as wire:
+        first = wire.call("request.submit", url=url, **disk.params)["request"]
+        token = eventually(lambda: wire.call("request.get", request=first).get("resume_data"))
+        disk.stalled.stall()
+        resource.gate.set()
+        disk.stalled.wait()
+        assert wire.call("request.cancel", request=first)["changed"] is True
+        wire.call("request.wait", request=first)
+        again = {"url": url, "kind": "download", "resume_data": token}
+        answer = wire.answer(wire.request("request.perform", again | {"resource_timeout_ms": 300}))
+        assert answer["error"]["code"] == 1204, answer
+        disk.stalled.release()
+        assert wire.call("request.perform", **again)["outcome"]["ok"]
+        assert disk.target.read_bytes() == resource.body

@@ -104,3 +104,24 @@ def test_a_body_that_spills_for_one_who_waits_is_its_client_s(daemon: Daemon, or
         assert Path(other.result(wait)["body"]["file"]).read_bytes() == BODY
         assert other.call("body.read", request=request)["size_bytes"] == len(BODY)
         assert other.call("body.release", request=request)["changed"] is True
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_the_answer_of_a_body_that_spills_has_the_limit_of_its_request(
+    slow: Slow, origin: ScriptedOrigin, leaves: bool
+) -> None:
+    """The record comes without the body, which can be read when the disk answers, until its connection has ended."""
+    wide = [("X-Wide", "x" * 30_000)] * 3
+    url = origin.on("/wide", lambda exchange: exchange.reply(body=b"body", headers=wide))
+    with slow.daemon.wire() as other:
+        with slow.daemon.wire() as wire:
+            slow.stalled.stall()
+            record = wire.call("request.perform", url=url, resource_timeout_ms=300)
+            assert record["outcome"]["ok"] and record["body"] == {"gone": True, "size_bytes": 4}
+            if not leaves:
+                slow.stalled.release()
+                eventually(lambda: "result" in wire.answer(wire.request("body.read", request=record["request"])))
+        slow.stalled.release()
+        # A removal needs a thread of the worker, which is done with the body then.
+        eventually(lambda: other.call("daemon.stats")["worker"]["running"] == 0)
+        eventually(lambda: slow.daemon.spooled() == [])

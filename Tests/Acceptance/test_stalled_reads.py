@@ -158,6 +158,29 @@ def test_b1_a_caller_that_goes_while_its_files_open(
     assert daemon.stats()["requests"]["made"] == 0
 
 
+def test_files_have_the_time_limit_of_the_session(daemon: Daemon, disk: StalledDisk, url: str) -> None:
+    path = disk.folder / "file"
+    path.write_bytes(b"content")
+    disk.stall()
+    with daemon.wire() as wire:
+        wire.call("session.create", name="short", configuration={"resource_timeout_ms": 300})
+        for method in ("request.perform", "request.submit", "request.explain"):
+            answer = wire.answer(wire.request(method, url=url, session="short", body={"file": str(path)}))
+            assert answer["error"]["code"] == 1204, answer
+            assert "within 300 ms" in answer["error"]["message"]
+
+
+def test_files_of_a_stream_have_its_time_limit(daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin) -> None:
+    path = disk.folder / "file"
+    path.write_bytes(b"content")
+    disk.stall()
+    with daemon.wire() as wire:
+        place = {"host": "127.0.0.1", "port": origin.port, "trust": {"ca_file": str(path)}}
+        answer = wire.answer(wire.request("stream.open", timeout_ms=300, **place))
+        assert answer["error"]["code"] == 1204, answer
+        assert "raise timeout_ms" in json.dumps(answer["error"])
+
+
 def test_the_time_of_a_request_begins_with_its_call(daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin) -> None:
     """A part of it has passed when the files are open."""
     limit = 3 * SLOWNESS

@@ -41,10 +41,11 @@ extension RPCError {
     }
 
     /// The files of a call were not opened within its time.
-    static func filesLate(milliseconds: Int) -> RPCError {
+    /// - Parameter parameter: the parameter that raises the limit.
+    static func filesLate(milliseconds: Int, parameter: StaticString) -> RPCError {
         .resourceUnavailable(
             errno: Int(ETIMEDOUT), explanation: "the files of the call were not open within \(milliseconds) ms",
-            remedy: "check the file system of these files, or raise resource_timeout_ms (--timeout)")
+            remedy: "check the file system of these files, or raise \(parameter)")
     }
 
     /// A file without usable authorities.

@@ -16,7 +16,9 @@ struct ExplainHandlers {
     var table: [String: Handler] { ["request.explain": explain] }
 
     private func explain(_ call: Call) throws(RPCError) -> Answer {
-        try callFiles.withFiles(of: call) { files throws(RPCError) in try explain(call, files) }
+        try callFiles.withFiles(of: call, within: { () throws(RPCError) in try requests.limit(of: call) }) {
+            files throws(RPCError) in try explain(call, files)
+        }
     }
 
     private func explain(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {

@@ -2,6 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
+internal import CarpoolSystem
 
 /// `stream.*`: bytes over TCP or TLS, without HTTP.
 struct RawStreamHandlers {
@@ -19,7 +20,9 @@ struct RawStreamHandlers {
     }
 
     private func open(_ call: Call) throws(RPCError) -> Answer {
-        try callFiles.withFiles(of: call) { files throws(RPCError) in try open(call, files) }
+        try callFiles.withFiles(of: call, within: { () throws(RPCError) in try limit(of: call) }) {
+            files throws(RPCError) in try open(call, files)
+        }
     }
 
     private func open(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
@@ -47,7 +50,9 @@ struct RawStreamHandlers {
             client?.resources.rawStreams[entry.name] = nil
         }
         let settings = try RawStreamHandlers.settings(options, for: url.origin)
-        let timeout = call.params["timeout_ms"]?.int ?? session.connectTimeoutMilliseconds
+        // The time has begun with the call.
+        let waited = call.waitedSince.map { requests.loop.now.microseconds(since: $0) / 1_000 } ?? 0
+        let timeout = max(1, RawStreamHandlers.timeout(of: call, session) - waited)
         // A notification could never name what it has opened.
         guard call.id != nil else { return .pending }
         entry.ticket = try ticket(for: client)
@@ -58,6 +63,15 @@ struct RawStreamHandlers {
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
+    }
+
+    /// The longest time to open a stream, in milliseconds.
+    private static func timeout(of call: Call, _ session: SessionConfiguration) -> Int {
+        call.params["timeout_ms"]?.int ?? session.connectTimeoutMilliseconds
+    }
+
+    private func limit(of call: Call) throws(RPCError) -> CallFileService.Limit {
+        .init(milliseconds: RawStreamHandlers.timeout(of: call, try session(call)), parameter: "timeout_ms")
     }
 
     /// The configuration of the call's session.

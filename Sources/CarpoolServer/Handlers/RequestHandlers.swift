@@ -30,7 +30,8 @@ struct RequestHandlers {
         if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(callFiles.noFiles) }
         // Before a thread opens files: a daemon that ends may end before it has.
         guard requests.isServing() else { throw .draining }
-        return try callFiles.withFiles(of: call, carryOut)
+        let limit = { () throws(RPCError) in try requests.limit(of: call) }
+        return try callFiles.withFiles(of: call, within: limit, carryOut)
     }
 
     private func submit(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
@@ -158,7 +159,7 @@ struct RequestHandlers {
             guard requests.mustSpill(entry, for: call.client, level: level) else {
                 return answer(call, entry, level, subscription, dismissing)
             }
-            requests.spill(entry) {
+            requests.spill(entry, within: requests.diskMilliseconds(of: entry.request)) {
                 // The record of a cancelled call is kept: it is neither read nor dismissed.
                 guard call.isWanted else { return }
                 answer(call, entry, level, subscription, dismissing)

@@ -30,18 +30,30 @@ final class CallFileService {
         self.pendingAnswers = pendingAnswers
     }
 
-    /// Carries out a request with the files that it names; see ``withFiles(_:of:_:)``.
+    /// The time in which the files of a call must be open.
+    struct Limit {
+        var milliseconds: Int
+        /// The parameter that raises it, for the error.
+        var parameter: StaticString
+    }
+
+    /// Carries out a request with the files that it names; see ``withFiles(_:of:within:_:)``.
+    /// - Parameter limit: the time in which they must be open, computed only if there are any.
     func withFiles(
-        of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+        of call: Call, within limit: () throws(RPCError) -> Limit,
+        _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
-        try withFiles(CallFileNames(call.params), of: call, carryOut)
+        let names = CallFileNames(call.params)
+        guard !names.isEmpty else { return try carryOut(noFiles) }
+        return try withFiles(names, of: call, within: limit(), carryOut)
     }
 
     /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker
-    /// has opened them. If the caller disconnects before, the call has no effect, and its files are
-    /// closed.
+    /// has opened them. If the caller disconnects before, or the limit passes, the call has no effect, and its files
+    /// are closed when the worker has opened them.
     func withFiles(
-        _ names: CallFileNames, of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+        _ names: CallFileNames, of call: Call, within limit: Limit? = nil,
+        _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
         guard !names.isEmpty else { return try carryOut(noFiles) }
         let access = worker.access(for: call.client.identity.workerShare)
@@ -71,46 +83,57 @@ final class CallFileService {
             found.destination = names.destination?.look()
             return found
         }
-        begin(whenClosed: names.destination?.partial?.path) { [self] in
-            run(job, access, for: call, descriptorCount: count, carryOut)
+        run(job, access, for: call, within: limit, whenClosed: names.destination?.partial?.path) { [self] found in
+            finish(call, found, descriptorCount: count, carryOut)
+            found.destination?.partial?.release(to: files, for: access.share)
         }
         return .pending
     }
 
+    /// Runs the job that opens the files of a call, when no finished request still has a partial file open.
     private func run(
-        _ job: @escaping @Sendable () -> CallFiles.Found, _ access: WorkerAccess, for call: Call, descriptorCount: Int,
-        _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+        _ job: @escaping @Sendable () -> CallFiles.Found, _ access: WorkerAccess, for call: Call, within limit: Limit?,
+        whenClosed partial: String?, then: @escaping (CallFiles.Found) -> Void
     ) {
-        guard call.isWanted else { return pendingAnswers.delayed -= 1 }
-        let limit = limitTime(of: call)
-        do throws(WorkerError) {
-            try access.run(job) { [self] found in
-                pendingAnswers.delayed -= 1
-                if let limit { loop.cancel(limit) }
-                finish(call, found, descriptorCount: descriptorCount, carryOut)
-                found.destination?.partial?.release(to: files, for: access.share)
+        let endWait = beginWait(of: call, within: limit)
+        let start = {
+            guard call.isWanted else { return endWait() }
+            do throws(WorkerError) {
+                try access.run(job) { found in
+                    endWait()
+                    then(found)
+                }
+            } catch {
+                endWait()
+                call.fail(.filesBusy(error))
             }
-        } catch {
-            pendingAnswers.delayed -= 1
-            if let limit { loop.cancel(limit) }
-            call.fail(.filesBusy(error))
         }
+        if let partial { files.whenPartialFileIsClosed(partial, start) } else { start() }
     }
 
-    /// Fails a call whose files are not open when its time has passed. Returns the timer; `nil` without a limit.
-    private func limitTime(of call: Call) -> Timer? {
-        call.waitedSince = call.waitedSince ?? loop.now
-        guard let milliseconds = call.params[.resourceTimeout] else { return nil }
-        let timer = Timer { call.fail(.filesLate(milliseconds: milliseconds)) }
-        loop.arm(timer, afterMilliseconds: milliseconds)
-        return timer
-    }
-
-    /// Calls the body when no finished request still has this partial file open: at once, if none has.
-    private func begin(whenClosed partial: String?, _ body: @escaping () -> Void) {
+    /// Begins the wait of a call for its files: for an earlier request that has the partial file open, then for the
+    /// worker. When the limit has passed, the call fails. Returns what ends the wait.
+    private func beginWait(of call: Call, within limit: Limit?) -> () -> Void {
+        call.waitedSince = loop.now
         // A daemon that ends answers the call before it closes the connection.
         pendingAnswers.delayed += 1
-        if let partial { files.whenPartialFileIsClosed(partial, body) } else { body() }
+        var isOver = false
+        var timer: Timer?
+        let end = { [self] in
+            guard !isOver else { return }
+            isOver = true
+            pendingAnswers.delayed -= 1
+            if let timer { loop.cancel(timer) }
+            timer = nil
+        }
+        guard let limit else { return end }
+        let late = Timer {
+            call.fail(.filesLate(milliseconds: limit.milliseconds, parameter: limit.parameter))
+            end()
+        }
+        timer = late
+        loop.arm(late, afterMilliseconds: limit.milliseconds)
+        return end
     }
 
     private func finish(

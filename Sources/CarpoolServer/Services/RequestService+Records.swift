@@ -13,27 +13,45 @@ extension RequestService {
             results: results, level: level)
     }
 
-    /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: the client
-    /// could not read a longer line.
-    func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
+    /// Moves the body of a request to a file. Without room for it, or when the limit has passed before, the record says
+    /// that the body is gone: the client could not read a longer line.
+    func spill(
+        _ entry: RequestEntry, within milliseconds: Int = RequestService.diskMilliseconds, then: @escaping () -> Void
+    ) {
         pendingAnswers.delayed += 1
-        entry.request.spillBody { [self] error in
-            pendingAnswers.delayed -= 1
-            if let error {
-                log.write(
-                    .error, "body lost: it could not be written to the spool",
-                    [("request", entry.request.id), ("error", error.description)])
-                entry.request.discardBody()
+        wait(within: milliseconds) { done in
+            entry.request.spillBody { [self] error in
+                if let error {
+                    log.write(
+                        .error, "body lost: it could not be written to the spool",
+                        [("request", entry.request.id), ("error", error.description)])
+                    entry.request.discardBody()
+                }
+                done()
+                // The file of one that was answered before has nobody else to remove it.
+                lease(entry)
             }
+        } then: { [self] in
+            pendingAnswers.delayed -= 1
             then()
         }
     }
 
-    /// Time after which a call that removes files is answered, even if the disk is not done.
-    private static let removalMilliseconds = 1_000
+    /// Time after which a call that removes or writes files is answered, even if the disk is not done.
+    static let diskMilliseconds = 1_000
+    /// The least time for the disk when that of a request is over.
+    private static let leastDiskMilliseconds = 100
 
-    /// Removes files, and calls the body when that is done, or when it takes too long.
-    func wait(for removal: (@escaping () -> Void) -> Void, then: @escaping () -> Void) {
+    /// The time that a call which performs a request may wait for the disk when the request is over.
+    func diskMilliseconds(of request: Request) -> Int {
+        max(RequestService.leastDiskMilliseconds, request.millisecondsLeft)
+    }
+
+    /// Begins work of a disk, and calls the body when that is done, or when it takes too long.
+    func wait(
+        within milliseconds: Int = RequestService.diskMilliseconds, for work: (@escaping () -> Void) -> Void,
+        then: @escaping () -> Void
+    ) {
         var isOver = false
         var timer: Timer?
         let end = { [loop] in
@@ -42,11 +60,11 @@ extension RequestService {
             if let timer { loop.cancel(timer) }
             then()
         }
-        removal(end)
+        work(end)
         guard !isOver else { return }
         let limit = Timer(end)
         timer = limit
-        loop.arm(limit, afterMilliseconds: RequestService.removalMilliseconds)
+        loop.arm(limit, afterMilliseconds: milliseconds)
     }
 
     /// Starts the lease of a finished request's body, if nothing else keeps it.

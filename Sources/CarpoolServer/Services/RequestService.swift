@@ -92,6 +92,14 @@ final class RequestService {
         return entry
     }
 
+    /// The time limit of a request that a call is about to make.
+    func limit(of call: Call) throws(RPCError) -> CallFileService.Limit {
+        let session = try sessions.session(call.params["session"], of: call.client)
+        let usual = session.configuration.options.resourceTimeoutMilliseconds.value
+        return .init(
+            milliseconds: call.params[.resourceTimeout] ?? usual, parameter: "resource_timeout_ms (--timeout)")
+    }
+
     /// Refuses what a request that continues without its caller would wait for: its caller alone can end the wait.
     private func checkDetached(_ parameters: borrowing RequestParameters, _ call: Call) throws(RPCError) {
         guard parameters.output?.isOnDemand != true else { throw .outputNeedsCaller }
