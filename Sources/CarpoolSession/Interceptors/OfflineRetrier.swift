@@ -4,7 +4,8 @@ internal import CarpoolSystem
 /// Retries requests that failed because the network was unavailable, when it is available again (RT-12).
 ///
 /// A failure to connect is retried as soon as there is a path to the host again, at once if there is one, whatever the
-/// method: nothing was sent. A request that lost its connection while active is retried once, if its method is
+/// method: nothing was sent. If a redirect led to the host, the request was sent to the server before: it is retried
+/// only if its method is idempotent. A request that lost its connection while active is retried once, if its method is
 /// idempotent and the network was seen to fail in that time. Each request has its own waiting time.
 public final class OfflineRetrier: RequestInterceptor {
     /// The URL error codes which mean that nothing was sent.
@@ -47,12 +48,14 @@ public final class OfflineRetrier: RequestInterceptor {
         guard let code = error.urlErrorCode ?? error.underlying?.urlErrorCode,
             let host = request.attempts.last?.hops.last?.url.origin.host
         else { return completion(.doNotRetry) }
+        let isUnsent = codes.contains(code)
+        guard !isUnsent || !request.mayBeCarriedOut || isRepeatable(request) else { return completion(.doNotRetry) }
         guard let connectivity = connectivity ?? request.session.connectivity else {
-            return completion(codes.contains(code) ? retryOnce(request) : .doNotRetry)
+            return completion(isUnsent ? retryOnce(request) : .doNotRetry)
         }
         let history = request.networkHistory
         let path = connectivity.path(to: host, isFresh: true)
-        if codes.contains(code) {
+        if isUnsent {
             guard path.isUsable else {
                 return wait(for: host, connectivity, request) { completion($0 ? .retry : .doNotRetry) }
             }
@@ -101,5 +104,15 @@ public final class OfflineRetrier: RequestInterceptor {
             body(isBack)
         }
         scheduler.arm(timer, afterMilliseconds: waitMilliseconds)
+    }
+}
+
+extension Request {
+    /// Whether a server may have carried out the current attempt: one has answered it, and not refused it for want of
+    /// credentials or of the expectation.
+    fileprivate var mayBeCarriedOut: Bool {
+        attempts.last?.hops.contains { hop in
+            hop.response.map { ![401, 407, 417].contains($0.status) } ?? false
+        } ?? false
     }
 }

@@ -38,6 +38,35 @@ struct OfflineRetrierTests {
         #expect(network.waiting == 0 && stage.scheduler.count == 0)
     }
 
+    @Test("A POST is not sent again when a redirect led to the host without a route", arguments: [true, false])
+    func afterRedirect(_ hasRoute: Bool) throws {
+        for (method, key, isRetried) in [(HTTPMethod.post, false, false), (.post, true, true), (.get, false, true)] {
+            if !hasRoute { network.lose() }
+            let request = send(method, fields: key ? [try HTTPField(name: "Idempotency-Key", value: "k")] : [])
+            stage.transport.respond(303, [("Location", "http://b.test/")])
+            stage.transport.complete(offline)
+            network.comeBack()
+            stage.scheduler.advance(milliseconds: 0)
+            #expect((request.retryCount == 1) == isRetried && request.isFinished == !isRetried)
+            request.cancel()
+            stage.transport.completeCancelled()
+        }
+    }
+
+    @Test("A POST is sent again when its credentials were asked for before: it was not carried out")
+    func afterChallenge() {
+        let request = stage.send {
+            $0.method = .post
+            $0.credential = PasswordCredential(user: "u", password: "p")
+            $0.interceptor = Interceptor(retriers: [OfflineRetrier(connectivity: network, scheduler: stage.scheduler)])
+        }
+        stage.transport.respond(401, [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")])
+        stage.transport.complete(offline)
+        stage.scheduler.advance(milliseconds: 0)
+        #expect(request.retryCount == 1)
+        request.cancel()
+    }
+
     @Test("RT-12: it keeps its failure at the timeout")
     func tooLate() {
         network.lose()
