@@ -14,6 +14,8 @@ final class Spool: BodySpool {
     var clientOfOwner: (any BodyOwner) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
+    /// The number in the last name that was given to a file.
+    private var lastName = 0
     private var leases = LeaseTable()
     private var quota = Quota()
     private(set) var totalBytes: Int64 = 0
@@ -42,20 +44,28 @@ final class Spool: BodySpool {
                 return error
             }
         }
-        let body = SpooledBody(of: owner, client: client, writer: writer, spool: self)
+        let body = SpooledBody(of: owner, client: client, name: newName(for: owner), writer: writer, spool: self)
         bodies[owner.id] = body
         return body
     }
 
-    func path(for owner: any BodyOwner) -> String? { "\(folder.path)/\(owner.id)" }
+    func path(for owner: any BodyOwner) -> String? { "\(folder.path)/\(newName(for: owner))" }
+
+    /// A name for the file of a body. A request may have several bodies, one after the other, and the file of one may
+    /// still get its name or be removed when the next one is complete.
+    private func newName(for owner: any BodyOwner) -> String {
+        lastName += 1
+        return "\(owner.id)_\(String(lastName, radix: 36))"
+    }
 
     func adoptFile(at path: String, count: Int64, for owner: any BodyOwner) throws(SessionError) -> any SpoolFile {
         let client = clientOfOwner(owner)
+        let name = String(path.split(separator: "/").last ?? "")
         do throws(SessionError) { try reserve(count, for: client) } catch {
-            unlink(owner.id, of: client) {}
+            unlink(name, of: client) {}
             throw error
         }
-        let body = SpooledBody(of: owner, client: client, path: path, count: count, spool: self)
+        let body = SpooledBody(of: owner, client: client, name: name, count: count, spool: self)
         bodies[owner.id] = body
         return body
     }

@@ -5,6 +5,8 @@ internal import Glibc
 /// One body in the spool.
 final class SpooledBody: SpoolFile {
     let request: String
+    /// The name of its file, which no other body has had.
+    let name: String
     let owner: ClientIdentity?
     /// Its size so far.
     private(set) var count: Int64 = 0
@@ -19,8 +21,9 @@ final class SpooledBody: SpoolFile {
     private var isRemoved = false
     private unowned let spool: Spool
 
-    init(of request: any BodyOwner, client: ClientIdentity?, writer: FileWriter, spool: Spool) {
+    init(of request: any BodyOwner, client: ClientIdentity?, name: String, writer: FileWriter, spool: Spool) {
         self.request = request.id
+        self.name = name
         owner = client
         self.writer = writer
         self.spool = spool
@@ -29,10 +32,11 @@ final class SpooledBody: SpoolFile {
     }
 
     /// A complete body.
-    init(of request: any BodyOwner, client: ClientIdentity?, path: String, count: Int64, spool: Spool) {
+    init(of request: any BodyOwner, client: ClientIdentity?, name: String, count: Int64, spool: Spool) {
         self.request = request.id
+        self.name = name
         owner = client
-        self.path = path
+        path = "\(spool.folder.path)/\(name)"
         self.count = count
         self.spool = spool
     }
@@ -48,7 +52,7 @@ final class SpooledBody: SpoolFile {
 
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {
         guard let writer else { return completion(.success(nil)) }
-        let (path, folder, name) = ("\(spool.folder.path)/\(request)", spool.folder, request)
+        let (path, folder, name) = ("\(spool.folder.path)/\(name)", spool.folder, name)
         writer.performLast { file -> Result<[UInt8]?, SystemError> in
             Result { () throws(SystemError) in
                 if let error = file.open() { throw error }
@@ -84,7 +88,7 @@ final class SpooledBody: SpoolFile {
     private func unlinkFile(then: @escaping () -> Void) {
         guard path != nil else { return then() }
         path = nil
-        spool.unlink(request, of: owner, then: then)
+        spool.unlink(name, of: owner, then: then)
     }
 
     // MARK: Reading

@@ -54,7 +54,8 @@ extension Download {
         let file =
             partial
             ?? PartialFile(
-                beside: path, request: request.id, index: parameters.index, files, files.shareOfRequest(request))
+                beside: path, request: PartialName.owner(of: request.id, attempt: request.attempts.count),
+                index: parameters.index, files, files.shareOfRequest(request))
         partial = file
         sink = .partial(file)
         attach(file, request)

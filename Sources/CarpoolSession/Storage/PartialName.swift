@@ -13,7 +13,13 @@ struct PartialName {
         return ".\(name).\(request)\(suffix)"
     }
 
-    /// The request that made the partial file at a path; `nil` if the name is not one of ours.
+    /// What stands for a request in the name of the file that an attempt makes: its id, with the number of a later
+    /// attempt. The file of an earlier one may not be removed yet.
+    static func owner(of request: String, attempt: Int) -> String {
+        attempt > 1 ? "\(request)_\(attempt)" : request
+    }
+
+    /// The request that made the partial file at a path, with its attempt; `nil` if the name is not one of ours.
     static func request(ofPath path: String) -> String? {
         guard let name = path.split(separator: "/").last, name.hasPrefix("."), name.hasSuffix(suffix) else {
             return nil

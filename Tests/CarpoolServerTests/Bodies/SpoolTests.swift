@@ -44,7 +44,7 @@ struct SpoolTests {
         #expect(body.path == nil)
         try Self.complete(body)
         try Self.complete(body)
-        #expect(stage.folder.names(in: "spool") == [body.request])
+        #expect(stage.folder.names(in: "spool") == [body.name])
         let path = try #require(body.path)
         var status = stat()
         #expect(stat(path, &status) == 0)
@@ -132,7 +132,7 @@ struct SpoolTests {
         spool.releaseExpired(at: 9)
         #expect(spool.count == 3)
         spool.releaseExpired(at: 10)
-        #expect(stage.folder.names(in: "spool") == bodies[1...].map(\.request).sorted())
+        #expect(stage.folder.names(in: "spool") == bodies[1...].map(\.name).sorted())
         var isRemoved = false
         spool.removeAll { isRemoved = true }
         #expect(isRemoved)
@@ -152,6 +152,30 @@ struct SpoolTests {
         work.releaseLastFirst()
         #expect(isRemoved)
         #expect(stage.folder.names(in: "") == [])
+    }
+
+    @Test("The next body of a request does not meet the file of the last one, which is removed late")
+    func nextBody() throws {
+        let work = HeldWork()
+        let stage = try Stage(work: work)
+        let entry = try stage.submit(FakeClient())
+        let spool = stage.server.spool
+        func body(_ text: String) throws -> SpooledBody {
+            let file = try spool.makeFile(for: entry.request, isHashed: false)
+            try Self.write(text, to: file)
+            return try #require(file as? SpooledBody)
+        }
+        let first = try body("first")
+        try Self.complete(first)
+        work.hold()
+        first.discard()
+        let second = try body("second")
+        var result: Result<[UInt8]?, SessionError>?
+        second.complete { result = $0 }
+        work.releaseLastFirst()
+        _ = try #require(result).get()
+        #expect(try Self.contents(second) == Array("second".utf8))
+        #expect(stage.folder.names(in: "spool") == [second.name])
     }
 
     @Test("A complete file that does not fit is removed, and counts for no client")

@@ -20,7 +20,8 @@ struct ResumeTokenTests {
     @Test(
         "Paths of partial files",
         arguments: [
-            ("/x/.a.r_k3_1.carpool-part", "r_k3_1"), ("/x/.a.b.r_1.carpool-part", "r_1"),
+            ("/x/.a.r_k3_1.carpool-part", "r_k3_1"), ("/x/.a.r_k3_1_2.carpool-part", "r_k3_1_2"),
+            ("/x/.a.b.r_1.carpool-part", "r_1"),
             ("/x/a.r_1.carpool-part", nil), ("/x/.r_1.carpool-part", nil), ("/x/.a.r_1.part", nil),
             ("/x/.a.q_1.carpool-part", nil), ("/x/.a.r_../1.carpool-part", nil), ("", nil),
         ] as [(String, String?)])
