@@ -181,3 +181,34 @@ def test_an_upload_that_is_received_slowly_is_not_idle(daemon: Daemon, tmp_path:
         record = wire.call("request.perform", url=url, method="PUT", body={"file": str(file)}, timeout_ms=800)
         assert record["outcome"]["ok"], record["outcome"]
         join([thread])
+
+
+STORED = {"fresh": "max-age=600", "confirmed": "max-age=0", "stale": "max-age=0, stale-while-revalidate=600"}
+UNANSWERED = {"callback": {"name": "unanswered", "deadline_ms": 60_000}}
+HELD: dict[str, dict[str, Any]] = {
+    "at its head": {"hold_for_headers": True},
+    "at a redirect": {"redirect": UNANSWERED},
+    "for its destination": {"kind": "download", "destination": UNANSWERED},
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("stored", STORED)
+def test_a_response_from_the_store_that_is_not_taken_ends_at_the_limit(
+    daemon: Daemon, origin: ScriptedOrigin, stored: str, held: str
+) -> None:
+    def serve(exchange: Exchange) -> None:
+        fields = [("Cache-Control", STORED[stored]), ("ETag", '"1"'), ("Location", "/next")]
+        if exchange.request.values("If-None-Match"):
+            return exchange.reply(304, headers=fields)
+        return exchange.reply(301 if held == "at a redirect" else 200, b"stored", fields)
+
+    origin.on("/next", lambda exchange: exchange.reply(body=b"next"))
+    url = origin.on("/stored", serve)
+    with daemon.wire() as wire, daemon.wire() as other:
+        wire.call("request.perform", url=url, redirect="do_not_follow")
+        began = time.monotonic()
+        request = wire.call("request.submit", url=url, resource_timeout_ms=300, **HELD[held])["request"]
+        record = other.call("request.wait", request=request, timeout_ms=20_000)
+        assert record["outcome"]["error"]["timeout"] == "resource", record
+        assert time.monotonic() - began < LATE

@@ -57,7 +57,7 @@ extension CacheTask {
         hasWaited = true
         guard timer == nil else { return }
         let now = transport.loop.now
-        let left = request.resourceEnd(startedAt: began).microseconds(since: now) / 1_000
+        let left = resourceEnd.microseconds(since: now) / 1_000
         let own = min(request.idleTimeoutMilliseconds, left)
         let end = now.advanced(milliseconds: min(CacheTask.diskMilliseconds, own / 2))
         arm(at: end) { [self] in
@@ -81,8 +81,10 @@ extension CacheTask {
         guard timer == nil else { return }
         let first = CacheTask.diskMilliseconds &+ count / CacheTask.pieceBytes
         let limit = answer == nil ? request.idleTimeoutMilliseconds : min(first, request.idleTimeoutMilliseconds)
-        arm(at: transport.loop.now.advanced(milliseconds: limit)) { [self] in
+        let end = transport.loop.now.advanced(milliseconds: limit)
+        arm(at: min(end, resourceEnd)) { [self] in
             guard case .stored = source else { return }
+            guard MonotonicTime.read() < resourceEnd else { return fail(resourceTimeout) }
             guard answer == nil else { return goAroundDisk() }
             fail(TransportError(.timedOut, "the stored body was not read in time", timeout: "idle", isRetryable: true))
         }
@@ -155,10 +157,34 @@ extension CacheTask {
         store.counters.waits += 1
         let own = min(request.idleTimeoutMilliseconds, request.queueTimeoutMilliseconds ?? .max)
         let end = began.advanced(milliseconds: min(values.settings.coalesceWaitMilliseconds, own))
-        arm(at: min(end, request.resourceEnd(startedAt: began))) { [self] in
+        arm(at: min(end, resourceEnd)) { [self] in
             guard case .waiting(let fetch) = source else { return }
             fetch.leave(self)
             decideAlone(.busy)
+        }
+    }
+
+    /// When the whole request has to be over.
+    private var resourceEnd: MonotonicTime { request.resourceEnd(startedAt: began) }
+
+    private var resourceTimeout: TransportError {
+        TransportError(
+            .timedOut, "not completed within \(request.resourceTimeoutMilliseconds) ms", timeout: "resource",
+            isRetryable: true)
+    }
+
+    /// Watches the time of a task whose reader takes nothing of a response that is there. The origin's task, or a timer
+    /// of its own, ends any other.
+    func watchReader() {
+        guard timer == nil else { return }
+        switch source {
+        case .stored: break
+        case .fetch(let fetch) where fetch.task == nil: break
+        case .loading, .waiting, .fetch, .failed, .ended: return
+        }
+        arm(at: resourceEnd) { [self] in
+            if case .fetch(let fetch) = source { fetch.leave(self) }
+            fail(resourceTimeout)
         }
     }
 
@@ -170,7 +196,7 @@ extension CacheTask {
 
     func armTimeout() {
         let idle = lastActivity.advanced(milliseconds: request.idleTimeoutMilliseconds)
-        let whole = request.resourceEnd(startedAt: began)
+        let whole = resourceEnd
         arm(at: isPaused ? whole : min(idle, whole)) { [self] in
             guard case .fetch(let fetch) = source else { return }
             let now = MonotonicTime.read()
@@ -179,12 +205,9 @@ extension CacheTask {
                 !isPaused && now >= lastActivity.advanced(milliseconds: request.idleTimeoutMilliseconds)
             guard isOver || isIdle else { return armTimeout() }
             fetch.leave(self)
-            let text =
-                isOver
-                ? "not completed within \(request.resourceTimeoutMilliseconds) ms"
-                : "no byte was received for \(request.idleTimeoutMilliseconds) ms"
-            fail(
-                TransportError(.timedOut, text, timeout: isOver ? "resource" : "idle", isRetryable: true))
+            guard !isOver else { return fail(resourceTimeout) }
+            let text = "no byte was received for \(request.idleTimeoutMilliseconds) ms"
+            fail(TransportError(.timedOut, text, timeout: "idle", isRetryable: true))
         }
     }
 

@@ -5,6 +5,12 @@ internal import CarpoolSystem
 extension CacheTask {
     /// Delivers what is there, up to the bytes of a turn. Returns whether there is more.
     func deliver() -> Bool {
+        let hasMore = deliverPart()
+        if !hasMore { watchReader() }
+        return hasMore
+    }
+
+    private func deliverPart() -> Bool {
         switch source {
         case .failed(let error):
             complete(error)

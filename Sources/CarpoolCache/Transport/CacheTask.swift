@@ -134,7 +134,11 @@ final class CacheTask: TransportTask {
         case .fetch(let fetch):
             if timer != nil { armTimeout() }
             fetch.didResume(self)
-        case .stored, .failed: transport.continueAtTurnEnd(self)
+        case .stored(let body):
+            // A timer of the disk goes on.
+            if !body.isReading { stopTimer() }
+            transport.continueAtTurnEnd(self)
+        case .failed: transport.continueAtTurnEnd(self)
         case .loading, .waiting, .ended: break
         }
     }

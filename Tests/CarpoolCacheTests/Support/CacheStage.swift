@@ -20,7 +20,8 @@ final class CacheStage {
     /// Starts a request.
     @discardableResult func get(
         _ path: String = "/", _ fields: [String: String] = [:], method: HTTPMethod = .get, store: String = "s",
-        user: UInt32? = nil, settings: CacheSettings? = nil, idle: Int? = nil, caller: Caller = Caller(),
+        user: UInt32? = nil, settings: CacheSettings? = nil, idle: Int? = nil, resource: Int? = nil,
+        caller: Caller = Caller(),
         _ change: (inout CacheUse.Values) -> Void = { _ in }
     ) throws -> Caller {
         var values = CacheUse.Values(store: CacheStoreName(user: user, name: store))
@@ -29,6 +30,7 @@ final class CacheStage {
         var request = TransportRequest(method: method, url: try HTTPURL("http://origin.test\(path)"))
         request.partition.user = user
         if let idle { request.idleTimeoutMilliseconds = idle }
+        if let resource { request.resourceTimeoutMilliseconds = resource }
         request.fields = try fields.sorted { $0.key < $1.key }.map { try HTTPField(name: $0.key, value: $0.value) }
         request.cache = CacheUse(values)
         caller.task = transport.start(request, delegate: caller)
