@@ -17,7 +17,7 @@ from harness.waiting import eventually
 from harness.wire import Wire
 from origins.nginx import Nginx
 from origins.ranges import SECONDS_OF_A_DAY, Resource
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 StartDaemon = Callable[..., Daemon]
 
@@ -281,3 +281,31 @@ def test_the_token_outlives_a_killed_daemon(start: StartDaemon, nginx: Nginx, fo
     assert hashlib.sha256((folder / "a").read_bytes()).hexdigest() == nginx.hashes["1m.bin"]
     assert names(folder) == ["a"]
     assert noted(second) == []
+
+
+@pytest.mark.parametrize("status", [204, 206, 401, 404, 503])
+@pytest.mark.parametrize("first", ["another version", "416"])
+def test_an_error_after_a_restart_is_no_file(
+    wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path, first: str, status: int
+) -> None:
+    """The part that was there stays, and the token is valid."""
+    token = broken(wire, url, resource, folder / "a")
+
+    def refuse(exchange: Exchange) -> None:
+        if not exchange.request.values("Range"):
+            exchange.reply(status, b"" if status == 204 else b"busy", [("Content-Range", f"bytes 0-3/{SIZE}")])
+        elif first == "416":
+            exchange.reply(416, b"")
+        else:
+            fields = [("Content-Range", f"bytes {HALF}-{SIZE - 1}/{SIZE}"), ("ETag", '"v2"')]
+            exchange.reply(206, resource.body[HALF:], fields)
+
+    origin.on("/resource", refuse)
+    record = download(wire, url, resume_data=token)
+    assert record["outcome"]["error"]["name"] == "response_validation_failed.unacceptable_status_code", record
+    assert "restarted" not in record
+    assert len(names(folder)) == 1 and not (folder / "a").exists()
+    origin.on("/resource", resource)
+    record = download(wire, url, resume_data=record["resume_data"])
+    assert record["resumed_at_bytes"] == HALF
+    assert is_whole(record, resource, folder / "a")

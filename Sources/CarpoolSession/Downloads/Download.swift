@@ -30,6 +30,8 @@ public final class Download {
     /// The destination path, once it is known.
     var target: String?
     var options: DownloadOptions
+    /// Whether the whole is requested because the rest of an earlier download cannot be.
+    private var requestsWholeAgain = false
     /// The requested first byte, if it was not 0.
     private var requestedOffset: Int64?
     /// The end of the range that the response is, and where its bytes have ended so far; the first is `nil` if the
@@ -61,6 +63,7 @@ public final class Download {
             restartReason = point.restartReason
             return
         }
+            requestsWholeAgain = true
         partial = file
         validator = point.validator
         total = point.total
@@ -124,7 +127,10 @@ extension Download {
 extension Download: ResponseReceiver {
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError) {
         sink = .none
-        guard let offset = requestedOffset, let partial, let validator else { return try begin(head, request) }
+        guard let offset = requestedOffset, let partial, let validator else {
+            guard isWholeOrNotResumed(head, request) else { return reject() }
+            return try begin(head, request)
+        }
         requestedOffset = nil
         switch ResumedResponse(head, offset: offset, validator: validator, total: total) {
         case .resume(let whole, let end):
@@ -145,16 +151,30 @@ extension Download: ResponseReceiver {
         case .requestLastByte(let whole):
             total = whole
             resend(request, from: whole - 1, validator)
-        case .reject: sink = .errorBody
+        case .reject: reject()
         }
     }
 
     /// Sends the same request again with another range, over the same connection, as after a redirect.
     private func resend(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
+    /// Whether a response may replace the bytes of an earlier download: only the whole resource may, whichever range
+    /// was asked for before.
+    private func isWholeOrNotResumed(_ head: ResponseHead, _ request: Request) -> Bool {
+        guard requestsWholeAgain, head.status != 200, let sent = request.transfer?.request else { return true }
+        return !Download.mayResume(sent)
+    }
+
+    private func reject() {
+        sink = .errorBody
+        // The existing bytes can still be resumed.
+        if partial != nil { restartReason = nil }
+    }
+
         guard var next = request.transfer?.request else { return }
         addRange(from: offset, validator, &next)
         request.redirection = .follow(next)
     }
+        requestsWholeAgain = requestedOffset == nil
 
     /// Starts a download of the whole body. A request with a range of this download's own may have got the whole.
     private func begin(
@@ -310,6 +330,7 @@ extension Download: ResponseReceiver {
     }
 
     private func removePartialFile() {
+        requestsWholeAgain = parameters.resumePoint.map { $0.partial == nil } ?? false
         if !isMoved { partial?.remove() }
         partial = nil
         isMoved = false

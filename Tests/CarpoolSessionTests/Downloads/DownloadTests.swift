@@ -162,6 +162,63 @@ struct DownloadTests {
         #expect(request.resumeData != nil)
     }
 
+    @Test(
+        "An error as the answer to the request for the whole, after a range that cannot be used, does the same",
+        arguments: [206, 416], [204, 206, 401, 416, 503])
+    func busyLater(_ first: Int, _ second: Int) throws {
+        let stage = try Stage()
+        let request = try resume(stage, try broken(stage))
+        stage.transport.respond(first, [("ETag", "\"2\""), ("Content-Range", "bytes 3-5/6")], body: "")
+        #expect(try #require(stage.transport.requests.last).fields.allSatisfy { !$0.isNamed("range") })
+        stage.transport.respond(second, [("Content-Range", "bytes 0-2/6")], body: "oh!")
+        #expect(request.error?.name == "response_validation_failed.unacceptable_status_code")
+        #expect(folder.names == [".a.r_1.carpool-part"])
+        #expect(folder.text(".a.r_1.carpool-part") == "abc")
+        #expect(request.download?.restartReason == nil)
+        let again = try resume(stage, try #require(request.resumeData))
+        stage.transport.respond(206, [("ETag", "\"1\""), ("Content-Range", "bytes 3-5/6")], body: "def")
+        #expect(again.error == nil && folder.text("a") == "abcdef")
+    }
+
+    @Test("An error as the answer to a resumed download whose partial file is lost is no file", arguments: [206, 404])
+    func lostPartialFile(_ status: Int) throws {
+        let stage = try Stage()
+        let token = try broken(stage)
+        unlink(folder(".a.r_1.carpool-part"))
+        let request = try resume(stage, token)
+        stage.transport.respond(status, [("Content-Range", "bytes 0-2/6")], body: "oh!")
+        #expect(request.error?.name == "response_validation_failed.unacceptable_status_code")
+        #expect(request.text == "oh!" && folder.names.isEmpty)
+    }
+
+    @Test("A retry does not meet the file of the attempt before, which is removed late")
+    func removedLate() throws {
+        let work = ManualWork()
+        let stage = try Stage(work: work)
+        let interceptor = ScriptedInterceptor()
+        interceptor.decisions = [.retry]
+        let request = send(stage) { $0.interceptor = Interceptor(interceptors: [interceptor]) }
+        stage.transport.receive(200, [("Content-Length", "6")])
+        stage.transport.receive(Array("abc".utf8))
+        while !work.jobs.isEmpty { work.runNext() }
+        stage.transport.complete(lost)
+        while request.download?.partial != nil, !work.jobs.isEmpty { work.runNext() }
+        let late = work.jobs
+        work.jobs = []
+        stage.scheduler.advance(milliseconds: 0)
+        stage.transport.receive(200, [("Content-Length", "6")])
+        stage.transport.receive(Array("abcdef".utf8))
+        stage.transport.complete()
+        work.jobs += late
+        while !work.jobs.isEmpty {
+            work.runNext()
+            stage.scheduler.advance(milliseconds: 10)
+        }
+        #expect(request.error == nil)
+        #expect(folder.names == ["a"])
+        #expect(folder.text("a") == "abcdef")
+    }
+
     /// Decides the destination of a download when the test calls it.
     private final class Decider: DestinationDecider {
         var open: [(Result<DecidedDestination, SessionError>) -> Void] = []
