@@ -49,7 +49,8 @@ struct ErrorMapping {
             kind, certificateError?.message ?? message(of: kind), curlCode: Int32(bitPattern: code.rawValue),
             curlText: String(cString: curl_easy_strerror(code)),
             systemCode: systemCode == 0 ? nil : systemCode,
-            timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
+            // libcurl has no other limit than that of connecting.
+            timeout: kind == .timedOut ? "connect" : nil,
             needsBodyAgain: code == CURLE_SEND_FAIL_REWIND,
             isRetryable: isTransient && (isIdempotent || !isRequestSent))
     }
@@ -90,6 +91,10 @@ struct ErrorMapping {
         switch kind {
         case .dataLengthExceedsMaximum where isHeadTooLarge: return "the head of the response is too large"
         default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        // The text is that of an earlier connection.
+        case .timedOut where isRequestSent:
+            let lost = text.isEmpty ? "the connection was lost" : text
+            return "\(lost); no other connection was made in time to repeat it"
         }
     }
 

@@ -43,6 +43,8 @@ public final class Download {
     /// Whether all of the body has arrived, so that there is nothing to resume after a failed validation.
     private var isWhole = false
     var isMoved = false
+    /// Whether the accepted file is about to get its final name.
+    private(set) var isMoving = false
     private var nextProgress: MonotonicTime?
     /// All of the body if it is small, until the validators have accepted it.
     private var smallBody: [UInt8]?
@@ -61,9 +63,9 @@ public final class Download {
         guard let point = parameters.resumePoint else { return }
         guard let file = point.partial else {
             restartReason = point.restartReason
+            requestsWholeAgain = true
             return
         }
-            requestsWholeAgain = true
         partial = file
         validator = point.validator
         total = point.total
@@ -155,8 +157,6 @@ extension Download: ResponseReceiver {
         }
     }
 
-    /// Sends the same request again with another range, over the same connection, as after a redirect.
-    private func resend(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
     /// Whether a response may replace the bytes of an earlier download: only the whole resource may, whichever range
     /// was asked for before.
     private func isWholeOrNotResumed(_ head: ResponseHead, _ request: Request) -> Bool {
@@ -170,11 +170,13 @@ extension Download: ResponseReceiver {
         if partial != nil { restartReason = nil }
     }
 
+    /// Sends the same request again with another range, over the same connection, as after a redirect.
+    private func resend(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
         guard var next = request.transfer?.request else { return }
         addRange(from: offset, validator, &next)
+        requestsWholeAgain = requestedOffset == nil
         request.redirection = .follow(next)
     }
-        requestsWholeAgain = requestedOffset == nil
 
     /// Starts a download of the whole body. A request with a range of this download's own may have got the whole.
     private func begin(
@@ -305,7 +307,11 @@ extension Download: ResponseReceiver {
 
     func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard parameters.validatesBeforeMove, !isMoved else { return completion(nil) }
-        move(request, completion: completion)
+        isMoving = true
+        move(request) { [self] error in
+            isMoving = false
+            completion(error)
+        }
     }
 
     /// The response has more bytes than the request accepts. The error body of a refused range request is not a part of
@@ -324,13 +330,13 @@ extension Download: ResponseReceiver {
         isTooLarge = false
         nextProgress = nil
         resumedAt = nil
+        requestsWholeAgain = parameters.resumePoint.map { $0.partial == nil } ?? false
         guard isWhole || validator == nil else { return }
         isWhole = false
         removePartialFile()
     }
 
     private func removePartialFile() {
-        requestsWholeAgain = parameters.resumePoint.map { $0.partial == nil } ?? false
         if !isMoved { partial?.remove() }
         partial = nil
         isMoved = false

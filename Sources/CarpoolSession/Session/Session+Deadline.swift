@@ -70,6 +70,7 @@ extension Request {
         case .tasked(isStarted: true) where transfer == nil: "the body was not created"
         case .tasked(isStarted: true) where receiver?.waitsForReader == true: "the reader has not taken the body"
         case .tasked(isStarted: true) where !isPaused: "the body is not written"
+        case .validating where download?.isMoving == true: "the file has not got its final name"
         case .validating: "a validator has not answered"
         case .deciding: "a retrier has not answered"
         case .backingOff: "the next attempt waits for its delay"

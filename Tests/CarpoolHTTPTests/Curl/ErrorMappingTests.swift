@@ -52,6 +52,16 @@ struct ErrorMappingTests {
         #expect(error.code == .cannotConnectToHost)
     }
 
+    @Test("A time-out of libcurl is that of connecting, also when a lost connection is replaced")
+    func timeouts() {
+        let first = ErrorMapping(code: CURLE_OPERATION_TIMEDOUT, text: "Connection timed out").error
+        #expect(first.timeout == "connect" && first.message == "Connection timed out")
+        let stale = "Recv failure: Connection reset by peer"
+        let second = ErrorMapping(code: CURLE_OPERATION_TIMEDOUT, text: stale, isRequestSent: true).error
+        #expect(second.timeout == "connect" && second.code == .timedOut)
+        #expect(second.message == "\(stale); no other connection was made in time to repeat it")
+    }
+
     @Test(
         "What libcurl could not do for a shortage is no fault of the host, of the network or of a file",
         arguments: [
