@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -120,6 +121,38 @@ def test_what_needs_a_descriptor_fails_for_the_shortage_and_works_after_it(
             assert failure(perform) == UNAVAILABLE
         eventually(lambda: failure(perform) == "ok", HEALING_SECONDS)
     assert warning(daemon)
+
+
+def test_what_is_no_request_fails_for_the_shortage_too(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """A raw stream, a session with a file of cookies, the reachability of a name."""
+    daemon = start()
+    with daemon.wire() as wire:
+        stream = {"host": "127.0.0.1", "port": origin.port, "tls": False}
+        configuration = {"cookies": {"persistent": True}}
+        wire.call("daemon.ping")
+        with without_descriptors(daemon):
+            refused = wire.answer(wire.request("stream.open", stream))["error"]
+            assert refused["data"]["error"] == f"session_task_failed.{UNAVAILABLE}", refused
+            assert (refused["data"]["retryable"], refused["data"]["errno"]) == (True, errno.EMFILE)
+            refused = wire.answer(wire.request("session.create", name="kept", configuration=configuration))["error"]
+            assert (refused["data"]["name"], refused["data"]["errno"]) == (UNAVAILABLE, errno.EMFILE), refused
+            host = wire.call("reachability.get", host="localhost")["host"]
+            assert (host["dns"]["error"], host["status"]) == (UNAVAILABLE, "unknown")
+        assert wire.call("stream.open", **stream)["stream"]
+        assert wire.call("session.create", name="kept", configuration=configuration)["changed"]
+        assert wire.call("reachability.get", host="localhost")["host"]["addresses"]
+    assert warning(daemon)
+
+
+def test_a_watched_name_is_looked_up_again_soon_after_a_shortage(start: StartDaemon) -> None:
+    daemon = start()
+    with daemon.wire(timeout=HEALING_SECONDS) as wire:
+        wire.call("daemon.ping")
+        with without_descriptors(daemon):
+            assert wire.call("reachability.watch", hosts=["localhost"])["hosts"][0]["addresses"] == []
+        changed = wire.receive()["params"]
+        assert changed["type"] == "reachability.changed", changed
+        assert changed["data"]["hosts"][0]["addresses"]
 
 
 def first_answer(wire: Wire) -> Any:

@@ -69,8 +69,9 @@ struct ErrorMapping {
     private var shortage: Int32? {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            // The text of both versions of libcurl for a thread that it could not start.
-            if text.contains("thread failed to start") { return EAGAIN }
+            // The text of both versions of libcurl for a thread that it could not start, or a pair of sockets for it
+            // that it could not make.
+            if text.contains("thread failed to start") { return Shortage.since(shortages) ?? EAGAIN }
             return lookupShortage != 0 ? lookupShortage : nil
         case CURLE_COULDNT_CONNECT:
             if Shortage.isShortage(systemCode) { return systemCode }
@@ -90,11 +91,11 @@ struct ErrorMapping {
     private func message(of kind: TransportError.Code) -> String {
         switch kind {
         case .dataLengthExceedsMaximum where isHeadTooLarge: return "the head of the response is too large"
-        default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         // The text is that of an earlier connection.
         case .timedOut where isRequestSent:
             let lost = text.isEmpty ? "the connection was lost" : text
             return "\(lost); no other connection was made in time to repeat it"
+        default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         }
     }
 

@@ -48,6 +48,8 @@ public final class RawStream: ReadinessHandler {
     var tunnelAnswers = TunnelAnswers()
     /// The number of shortages before it.
     private let shortages = Shortage.count
+    /// Whether an address was not tried for a shortage.
+    var lacksSocket = false
     /// Whether the peer has sent anything.
     private var hasReceived = false
     private weak var delegate: (any RawStreamDelegate)?
@@ -170,7 +172,7 @@ public final class RawStream: ReadinessHandler {
                 authentication: authentication?.state,
                 proxy: settings?.values.proxy.map { proxy in
                     ProxyOutcome(proxy: proxy, origin: url.origin, easy, isSecuringProxy: false)
-                }, shortages: shortages
+                }, shortages: shortages, lacksSocket: lacksSocket
             ).error
     }
 

@@ -94,6 +94,7 @@ public final class RawStreamPool: ReadinessHandler {
         easy.setUp(url, timeoutMilliseconds)
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_open_socket(easy.raw, openSocket)
+        easy.set(CURLOPT_OPENSOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_close_socket(easy.raw, closeSocket)
         CCurl_set_write(easy.raw, CURLOPT_HEADERFUNCTION, receiveTunnelLine)
         easy.set(CURLOPT_HEADERDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
@@ -286,7 +287,11 @@ private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> Int32 {
     guard let address = address?.pointee else { return -1 }
-    return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+    let made = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+    if made < 0, Shortage.noteIfShort(errno), let context {
+        Unmanaged<RawStream>.fromOpaque(context).takeUnretainedValue().lacksSocket = true
+    }
+    return made
 }
 
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {

@@ -31,7 +31,7 @@ public struct RPCError: Error, Equatable, Sendable {
     /// One line for users.
     public let message: String
     /// Whether the same call may succeed a little later.
-    public let isRetryable: Bool
+    public private(set) var isRetryable: Bool
     /// The remedy.
     public var hint: String?
     /// The other members of `data`, those that the error's kind documents.
@@ -44,6 +44,13 @@ public struct RPCError: Error, Equatable, Sendable {
         self.message = message
         isRetryable = kind.isRetryable
         hint = kind.remedy
+    }
+
+    /// The same error, about a failure that is transient, or not.
+    public func retryable(_ isRetryable: Bool) -> RPCError {
+        var error = self
+        error.isRetryable = isRetryable
+        return error
     }
 
     /// The same error with one more member in `data`; nil adds none.

@@ -137,7 +137,8 @@ extension JSONSchema {
                 .answer([
                     .optional("ms", .count, "The time of the name's resolution."),
                     .optional(
-                        "error", .choice("cannot_find_host", "dns_lookup_failed", "too_many_lookups"),
+                        "error",
+                        .choice("cannot_find_host", "dns_lookup_failed", "too_many_lookups", "resource_unavailable"),
                         "Why the name has no addresses."),
                 ]), "How its name was resolved."),
         ]))

@@ -15,6 +15,16 @@ public final class NameResolver: ReadinessHandler {
         case lookupFailed = "dns_lookup_failed"
         /// Too many look-ups are running or waiting, of all users or of one.
         case tooMany = "too_many_lookups"
+        /// The process or the machine has no descriptor, memory or thread for the look-up.
+        case shortage = "resource_unavailable"
+
+        /// Whether it says something about the name: otherwise the name was not looked up.
+        public var isAboutName: Bool {
+            switch self {
+            case .cannotFindHost, .lookupFailed: true
+            case .tooMany, .shortage: false
+            }
+        }
     }
 
     /// Called with the addresses of a name, in the order of getaddrinfo(3), or with the reason why there are none.
@@ -24,6 +34,8 @@ public final class NameResolver: ReadinessHandler {
         let name: String
         let user: UInt32
         let completion: Completion
+        /// The number of shortages before it.
+        let shortages = Shortage.count
     }
 
     private let loop: EventLoop
@@ -68,7 +80,7 @@ public final class NameResolver: ReadinessHandler {
 
     private func begin(_ lookup: Lookup) {
         guard let pipe = pipe(), let handle = CLinux_resolve(lookup.name, pipe) else {
-            return lookup.completion(.failure(.lookupFailed))
+            return lookup.completion(.failure(Shortage.since(lookup.shortages) == nil ? .lookupFailed : .shortage))
         }
         running[handle] = lookup
     }
@@ -77,7 +89,10 @@ public final class NameResolver: ReadinessHandler {
     private func pipe() -> Int32? {
         if let writeEnd { return writeEnd }
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { return nil }
+        guard Glibc.pipe(&ends) == 0 else {
+            Shortage.noteIfShort(errno)
+            return nil
+        }
         for end in ends { CLinux_set_close_on_exec(end, 1) }
         CLinux_set_nonblocking(ends[0])
         readEnd = FileDescriptor(owning: ends[0])
@@ -94,17 +109,21 @@ public final class NameResolver: ReadinessHandler {
         for handle in handles[..<(count / size)] {
             // Values from the pipe that are not handles of running look-ups are ignored.
             guard let handle, let lookup = running.removeValue(forKey: handle) else { continue }
-            lookup.completion(NameResolver.take(handle))
+            lookup.completion(NameResolver.take(handle, shortages: lookup.shortages))
         }
         while let next = waiting.firstIndex(where: mayBegin) { begin(waiting.remove(at: next)) }
     }
 
-    private static func take(_ lookup: UnsafeMutableRawPointer) -> Result<[IPAddress], Failure> {
+    private static func take(
+        _ lookup: UnsafeMutableRawPointer, shortages: Int
+    ) -> Result<[IPAddress], Failure> {
         var lengths = [UInt8](repeating: 0, count: maximumAddresses)
         var bytes = [UInt8](repeating: 0, count: 16 * maximumAddresses)
         let count = Int(CLinux_resolve_take(lookup, &lengths, &bytes, Int32(maximumAddresses)))
         guard count >= 0 else {
-            return .failure(count == Int(EAI_AGAIN) || count == Int(EAI_SYSTEM) ? .lookupFailed : .cannotFindHost)
+            if count == Int(EAI_MEMORY) { return .failure(.shortage) }
+            guard count == Int(EAI_AGAIN) || count == Int(EAI_SYSTEM) else { return .failure(.cannotFindHost) }
+            return .failure(Shortage.since(shortages) == nil ? .lookupFailed : .shortage)
         }
         let addresses = (0..<count).compactMap { IPAddress(bytes: bytes[(16 * $0)..<(16 * $0 + Int(lengths[$0]))]) }
         return addresses.isEmpty ? .failure(.cannotFindHost) : .success(addresses)

@@ -14,6 +14,8 @@ struct CookieFolder: Sendable {
     /// Why the cookies of a session cannot be read.
     struct Refusal: Error {
         let message: String
+        /// The `errno` of the shortage that is the reason; `nil` if none is.
+        var shortage: Int32?
     }
 
     let directory: String
@@ -35,7 +37,7 @@ struct CookieFolder: Sendable {
             let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             bytes = try Bytes.readAll(file.raw, atMost: CookieFolder.maximumBytes, path: path)
         } catch {
-            guard error.code == ENOENT else { throw Refusal(message: error.description) }
+            guard error.code == ENOENT else { throw Refusal(error) }
             guard count(of: key.uid) < CookieFolder.maximumFiles else {
                 throw Refusal(
                     message: "uid \(key.uid) has \(CookieFolder.maximumFiles) cookie files in \(directory) already")
@@ -122,5 +124,11 @@ struct CookieFolder: Sendable {
         }
         try PrivateDirectory.create(directory)
         return try FileDescriptor.open(path, flags, mode: 0o600)
+    }
+}
+
+extension CookieFolder.Refusal {
+    fileprivate init(_ error: SystemError) {
+        self.init(message: error.description, shortage: Shortage.noteIfShort(error.code) ? error.code : nil)
     }
 }

@@ -74,9 +74,10 @@ struct SessionHandlers {
                 guard call.isWanted else { return }
                 do throws(RPCError) {
                     let saved = try read.mapError { refusal in
-                        RPCError.invalidParams(
-                            path: "params.configuration.cookies.persistent", message: refusal.message,
-                            expected: "a cookie file that the daemon can read")
+                        refusal.shortage.map(RPCError.shortage)
+                            ?? .invalidParams(
+                                path: "params.configuration.cookies.persistent", message: refusal.message,
+                                expected: "a cookie file that the daemon can read")
                     }.get()
                     if case .result(let write) = try create(call, files, saved: saved) { call.answer(write) }
                 } catch {

@@ -17,13 +17,13 @@ struct HostView {
     /// Whether packets to it can leave: unknown while its addresses are.
     var status: ReachabilityStatus {
         if let best { return best.status }
-        return failure == nil ? .unknown : .unsatisfied
+        return failure?.isAboutName == true ? .unsatisfied : .unknown
     }
 
     /// The status in Alamofire's terms.
     var modelStatus: ModelStatus {
         if let best { return best.modelStatus }
-        return failure == nil ? .unknown : .notReachable
+        return failure?.isAboutName == true ? .notReachable : .unknown
     }
 
     /// An address without the zone after it, and that zone.

@@ -15,9 +15,12 @@ final class HostWatch {
     private var isLooking = false
     private var isEnded = false
     private let onAddresses: () -> Void
+    private lazy var retryTimer = Timer { [weak self] in self?.resolveIfDue() }
 
     /// How long addresses are kept, in milliseconds.
     private static let keptMilliseconds = 60_000
+    /// The time until a name is looked up again that could not be, in milliseconds.
+    private static let retryMilliseconds = 2_000
 
     /// - Parameters:
     ///   - user: the user to whom its look-ups are counted.
@@ -35,7 +38,10 @@ final class HostWatch {
     }
 
     /// Ends it.
-    func end() { isEnded = true }
+    func end() {
+        isEnded = true
+        service.loop.cancel(retryTimer)
+    }
 
     /// Looks at the ways again.
     func refresh() {
@@ -69,6 +75,10 @@ final class HostWatch {
         case .failure(let failure):
             known = []
             view.failure = failure
+            if !failure.isAboutName {
+                looked = nil
+                service.loop.arm(retryTimer, afterMilliseconds: HostWatch.retryMilliseconds)
+            }
         }
         view.addresses = known.map { service.manager.lookup($0, zone: zone) }
         onAddresses()

@@ -157,7 +157,7 @@ extension RawStreamEntry: RawStreamDelegate {
         let call = opening
         opening = nil
         onFailure(self)
-        call?.fail(.streamFailed(error))
+        call?.fail(.streamFailed(error).retryable(error.isRetryable))
     }
 
     func rawStreamDidBecomeReady(_ stream: RawStream) {
