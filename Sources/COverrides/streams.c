@@ -29,26 +29,37 @@ enum { RST_STREAM = 3, NO_ERROR = 0, CANCEL = 8 };
 static _Atomic(OnStreamClose *) on_stream_close;
 static _Atomic(IsRemoteClosed *) is_remote_closed;
 static _Atomic(UserData *) user_data;
+static _Atomic(COverrides_stream_function *) on_cut;
+static _Atomic(COverrides_cut_function *) is_cut;
 static void (*_Atomic on_end_of_response)(void *easy);
-// The stream that is being reset without its end; nghttp2 takes it for closed before it calls back.
-static _Thread_local int32_t cut_stream;
 
+static void *easy_of(nghttp2_session *session, int32_t stream) {
+    return atomic_load_explicit(&user_data, memory_order_relaxed)(session, stream);
+}
+
+// The head of a frame has arrived, its payload perhaps not: other sessions may be read before that. When all of it has
+// arrived, nghttp2 takes the stream for ended before it calls back. So the owner of the stream's transfer keeps which
+// stream is cut.
 static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *context) {
     (void)context;
     if (frame->type != RST_STREAM) return 0;
-    IsRemoteClosed *is_closed = atomic_load_explicit(&is_remote_closed, memory_order_relaxed);
-    cut_stream = is_closed(session, frame->stream_id) == 0 ? frame->stream_id : 0;
+    if (atomic_load_explicit(&is_remote_closed, memory_order_relaxed)(session, frame->stream_id) != 0) return 0;
+    COverrides_stream_function *cut = atomic_load_explicit(&on_cut, memory_order_relaxed);
+    void *easy = cut ? easy_of(session, frame->stream_id) : NULL;
+    if (easy) cut(easy, session, frame->stream_id);
     return 0;
 }
 
 static int close_stream(nghttp2_session *session, int32_t stream, uint32_t error, void *context) {
-    if (stream == cut_stream && error == NO_ERROR) error = CANCEL;
-    cut_stream = 0;
-    void (*end)(void *) = atomic_load_explicit(&on_end_of_response, memory_order_relaxed);
-    if (error == NO_ERROR && end) {
-        UserData *of = atomic_load_explicit(&user_data, memory_order_relaxed);
-        void *easy = of(session, stream);
-        if (easy) end(easy);
+    void *easy = error == NO_ERROR ? easy_of(session, stream) : NULL;
+    if (easy) {
+        COverrides_cut_function *cut = atomic_load_explicit(&is_cut, memory_order_relaxed);
+        void (*end)(void *) = atomic_load_explicit(&on_end_of_response, memory_order_relaxed);
+        if (cut && cut(easy, session, stream)) {
+            error = CANCEL;
+        } else if (end) {
+            end(easy);
+        }
     }
     return atomic_load_explicit(&on_stream_close, memory_order_relaxed)(session, stream, error, context);
 }
@@ -75,3 +86,8 @@ void nghttp2_session_callbacks_set_on_stream_close_callback(nghttp2_session_call
 }
 
 void COverrides_on_end_of_response(void (*function)(void *)) { atomic_store(&on_end_of_response, function); }
+
+void COverrides_on_cut(COverrides_stream_function *cut, COverrides_cut_function *is_stream_cut) {
+    atomic_store(&is_cut, is_stream_cut);
+    atomic_store(&on_cut, cut);
+}

@@ -127,8 +127,18 @@ final class CurlTransfer {
     var lacksSocket = false
     /// Whether the server has ended the response of its HTTP/2 stream; known before 8.14.1.
     var hasStreamEnded = false
+    /// The HTTP/2 stream of its that the server resets without having ended the response; `nil` for none. libcurl may
+    /// repeat the request on another stream.
+    var cutStream: StreamID?
     /// The number of shortages before it.
     let shortages = Shortage.count
+
+    /// A stream of HTTP/2.
+    struct StreamID: Equatable {
+        /// The session of nghttp2, which is only compared.
+        let session: UnsafeRawPointer
+        let number: Int32
+    }
 
     init(id: Int, request: consuming TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
         self.id = id

@@ -22,6 +22,7 @@ extension EasyHandle {
         CCurl_set_write(raw, CURLOPT_WRITEFUNCTION, receiveBody)
         set(CURLOPT_WRITEDATA, pointer: context)
         if CurlLibrary.profile == .http1 { COverrides_on_end_of_response(streamHasEnded) }
+        COverrides_on_cut(streamIsBeingCut, isStreamCut)
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
         if transfer.request.usesTLS {
@@ -88,6 +89,16 @@ private func requestIsAboutToBeSent(
 
 private func streamHasEnded(_ easy: UnsafeMutableRawPointer?) {
     if let easy { transfer(CCurl_get_private(easy))?.hasStreamEnded = true }
+}
+
+private func streamIsBeingCut(_ easy: UnsafeMutableRawPointer?, _ session: UnsafeRawPointer?, _ stream: Int32) {
+    guard let easy, let session, let transfer = transfer(CCurl_get_private(easy)) else { return }
+    transfer.cutStream = CurlTransfer.StreamID(session: session, number: stream)
+}
+
+private func isStreamCut(_ easy: UnsafeMutableRawPointer?, _ session: UnsafeRawPointer?, _ stream: Int32) -> Bool {
+    guard let easy, let session, let transfer = transfer(CCurl_get_private(easy)) else { return false }
+    return transfer.cutStream == CurlTransfer.StreamID(session: session, number: stream)
 }
 
 private func receiveMessage(
