@@ -68,11 +68,22 @@ struct CacheControlTests {
             _ = control(String(repeating: unit, count: big))
             _ = control("no-cache=\"" + String(repeating: unit, count: big))
         }
-        let names = (0..<10_000).map { "n\($0)" }.joined(separator: ",")
+        let names = (0..<1_000).map { "n\($0)" }.joined(separator: ",")
         // Beyond a number of names it is the directive without names, which is stricter.
         for line in ["no-cache=\"\(names)\"", (0..<200).map { "no-cache=n\($0)" }.joined(separator: ",")] {
             #expect(control(line).noCacheFields.isEmpty && control(line).has(.noCache))
         }
-        #expect(control("max-age=" + String(repeating: "9", count: big)).maxAge == .seconds(2_147_483_648))
+        #expect(control("max-age=" + String(repeating: "9", count: 8_000)).maxAge == .seconds(2_147_483_648))
+    }
+
+    @Test("nothing is stored because of more directives than are read")
+    func tooLong() {
+        let long = "max-age=60, public, must-understand, " + String(repeating: "a, ", count: 4_000)
+        for lines in [[long], ["max-age=60", long], Array(repeating: "max-age=60", count: 1_000)] {
+            var control = CacheControl()
+            for line in lines { Array(line.utf8).withUnsafeBytes { control.add($0) } }
+            #expect(control.flags == .noStore)
+            #expect(control.maxAge == .absent)
+        }
     }
 }

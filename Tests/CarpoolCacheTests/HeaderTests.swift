@@ -108,4 +108,13 @@ struct HeaderTests {
     func noRanges(text: String) {
         #expect(Array(text.utf8).withUnsafeBytes { ByteRange($0) } == nil)
     }
+
+    @Test("only the beginning of long lists is read")
+    func longLists() {
+        let long = (0..<20_000).map { "x-\($0)" }.joined(separator: ", ")
+        let names = FieldBytes.names(in: [Array("a, b".utf8), Array(long.utf8), Array("c".utf8)])
+        #expect(names.count < 2_000 && names.contains(Array("b".utf8)) && !names.contains(Array("c".utf8)))
+        let same = Array(repeating: Array("a, ".utf8), count: 20_000)
+        #expect(VaryValue.names(in: same) == nil)
+    }
 }

@@ -11,4 +11,11 @@ struct FieldTextTests {
     func text(_ bytes: [UInt8], _ text: String) {
         #expect(bytes.withUnsafeBytes { FieldText.text(of: $0) } == text)
     }
+
+    @Test("A field of the maximum size that is not UTF-8")
+    func maximum() {
+        let bytes = [UInt8](repeating: 0xE9, count: 100_000)
+        let text = bytes.withUnsafeBytes { FieldText.text(of: $0) }
+        #expect(text.utf8.count == 200_000 && text.unicodeScalars.allSatisfy { $0 == "é" })
+    }
 }

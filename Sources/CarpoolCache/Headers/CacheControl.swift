@@ -31,6 +31,9 @@ struct CacheControl: Sendable, Equatable {
     /// The fields that `private` names, in lower case.
     private(set) var privateFields: Set<[UInt8]> = []
 
+    /// The bytes of lines that are still read.
+    private var bytesLeft = FieldBytes.maximumListBytes
+
     /// The most names that a directive is read with.
     private static let maximumNames = 64
 
@@ -45,8 +48,14 @@ struct CacheControl: Sendable, Equatable {
     /// Whether it has the directive.
     func has(_ flag: Flags) -> Bool { flags.contains(flag) }
 
-    /// Reads the directives of a line.
+    /// Reads the directives of a line. More lines than are read may say anything, so nothing is stored because of them.
     mutating func add(_ line: UnsafeRawBufferPointer) {
+        bytesLeft -= line.count
+        guard bytesLeft >= 0 else {
+            self = CacheControl()
+            (bytesLeft, flags) = (0, .noStore)
+            return
+        }
         let isWhole = FieldBytes.forEachMember(of: line) {
             addDirective($0)
             return true
@@ -88,7 +97,7 @@ struct CacheControl: Sendable, Equatable {
             if isShort { names.insert(name.map(FieldBytes.lowered)) }
             return isShort
         }
-        let all = names.union(flag == .noCache ? noCacheFields : privateFields)
+        let all = (flag == .noCache ? noCacheFields : privateFields).union(names)
         // The directive without names is the stricter one.
         let isWhole = names.isEmpty || !isShort || all.count > CacheControl.maximumNames
         if isWhole { flags.insert(flag) }

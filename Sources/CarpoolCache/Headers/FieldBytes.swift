@@ -65,13 +65,19 @@ enum FieldBytes {
         return nil
     }
 
-    /// The names in a list, in lower case, each once.
+    /// Maximum number of bytes of all lists of a name that are read: an origin may send a head of 300,000 bytes, and
+    /// over HTTP/2 a hundred of them in a few kilobytes.
+    static let maximumListBytes = 8_192
+
+    /// The names in the first ``maximumListBytes`` of lists, in lower case, each once.
     static func names(in lists: [[UInt8]]) -> Set<[UInt8]> {
         var names: Set<[UInt8]> = []
-        for list in lists {
-            list.withUnsafeBytes { bytes in
+        var bytesLeft = maximumListBytes
+        for list in lists where bytesLeft > 0 {
+            list.prefix(bytesLeft).withUnsafeBytes { bytes in
                 _ = forEachMember(of: bytes) { names.insert($0.map(lowered)).inserted || true }
             }
+            bytesLeft -= list.count
         }
         return names
     }

@@ -38,9 +38,10 @@ enum VaryValue {
         }
     }
 
-    /// The names that `Vary` lists, in lower case; `nil` for those that fit no other request: `*`, or more names than a
-    /// response has a use for.
+    /// The names that `Vary` lists, in lower case; `nil` for those that fit no other request: `*`, or more names or
+    /// bytes than a response has a use for.
     static func names(in lines: [[UInt8]]) -> [String]? {
+        guard lines.reduce(0, { $0 + $1.count }) <= FieldBytes.maximumListBytes else { return nil }
         var names: [String] = []
         var isUsable = true
         for line in lines where isUsable {

@@ -69,7 +69,7 @@ extension CachePolicy {
             let equal = candidates.filter { variants[$0].fields.allBytes("last-modified").first == modified }
             if let first = equal.first { return candidates.count == 1 || equal.count == 1 ? first : nil }
             // A tag has selected it already.
-            let isTagged = candidates.count == 1 && !variants[candidates[0]].fields.allBytes("etag").isEmpty
+            let isTagged = candidates.count == 1 && variants[candidates[0]].fields.has("etag")
             return isTagged ? candidates[0] : nil
         }
         return candidates.count == 1 ? candidates[0] : nil
@@ -97,11 +97,8 @@ extension CachePolicy {
         let kept = StoredFields(of: head, fields, isShared: isShared)
         // A cookie of the validation is that of its request alone.
         let news =
-            head.fields.first("set-cookie") == nil
-            ? head.fields
-            : head.fields.filtered {
-                !FieldBytes.matches($0, "set-cookie")
-            }
+            head.fields.has("set-cookie")
+            ? head.fields.filtered { !FieldBytes.matches($0, "set-cookie") } : head.fields
         response.fields = kept.updated(old.fields, by: news, hasDate: fields.date != nil, received: received)
         (response.requested, response.received) = (requested, received)
         response.isInvalidated = false

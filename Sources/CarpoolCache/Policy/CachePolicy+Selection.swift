@@ -55,6 +55,6 @@ extension CachePolicy {
 extension CachedResponse {
     /// Whether its body is what a request would get: encoded or decoded bytes, if the origin has encoded them (HK-06).
     func suits(_ request: CacheRequest) -> Bool {
-        fields.first("content-encoding") == nil || isDecoded == request.decodes(fields)
+        isDecoded == request.decodes(fields) || !fields.has("content-encoding")
     }
 }

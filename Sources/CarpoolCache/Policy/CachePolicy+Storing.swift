@@ -102,7 +102,7 @@ extension CachePolicy {
     private func isSecret(_ head: ResponseHead, _ request: CacheRequest, _ names: [String]) -> Bool {
         request.credentials != nil || request.isAuthorized || request.hopFields?.cookie != nil
             || names.contains("cookie")
-            || head.fields.allBytes("set-cookie").isEmpty == false
+            || head.fields.has("set-cookie")
     }
 
     /// The stored responses that are never served any more once a newer one is stored: those that the request selects.

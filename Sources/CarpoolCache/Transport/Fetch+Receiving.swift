@@ -52,7 +52,7 @@ extension Fetch: TransferDelegate {
         let isTooLarge = length ?? 0 > store.maximumEntryBytes
         if isTooLarge, storing.response != nil { self.storing?.refusal = .tooLarge }
         isCollecting = storing.response != nil && !isTooLarge && canStore
-        if isCollecting, let length, !cacheRequest.isDecoded || head.fields.first("content-encoding") == nil {
+        if isCollecting, let length, !cacheRequest.isDecoded || !head.fields.has("content-encoding") {
             body.reserve(min(length, Fetch.windowBytes))
         }
         if let first = readers.first { first.deliver(head) }

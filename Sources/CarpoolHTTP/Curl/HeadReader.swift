@@ -17,6 +17,10 @@ struct HeadReader {
     /// Maximum number of bytes in all heads of a transfer: a little less than libcurl's own limit, whose error names no
     /// limit.
     static let maximumBytes = 300_000
+    /// Maximum number of bytes of the heads that one call of libcurl passes on, which is one step of the loop: over
+    /// HTTP/2 a few kilobytes can stand for a head of the maximum size for each stream of a connection (RFC 7541). What
+    /// is not sent for that stays far below it: the table whose entries are repeated has 4 KiB.
+    static let maximumBytesOfCall = 1 << 20
     /// Maximum number of lines in all heads of a transfer; those of a folded field count as well. Each costs a
     /// microsecond, however short it is, and one call of libcurl reads the heads of a hundred streams.
     static let maximumLines = 256

@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// The content codings (RFC 9110, section 8.4.1) that can be decoded.
 public enum ContentCoding: String, Sendable {
     /// RFC 1952.
@@ -24,11 +26,14 @@ public enum ContentCoding: String, Sendable {
     /// with more is passed on undecoded.
     public static let maximumCount = 4
 
+    /// Maximum number of bytes of the fields that name the codings. A body with more is passed on undecoded: an origin
+    /// may send a head of 300,000 bytes, and over HTTP/2 a hundred of them in a few kilobytes.
+    private static let maximumBytes = 1_024
+
     /// The codings of a body in the order in which they were applied; `nil` if there is none, or an unknown one: then
     /// the body is passed on undecoded.
     static func decodable(in head: ResponseHead) -> [ContentCoding]? {
-        let tokens = tokens(in: head)
-        guard !tokens.isEmpty, tokens.count <= maximumCount else { return nil }
+        guard let tokens = tokens(in: head), !tokens.isEmpty else { return nil }
         let codings = tokens.compactMap { ContentCoding($0) }
         return codings.count == tokens.count && codings.allSatisfy(\.isAvailable) ? codings : nil
     }
@@ -37,34 +42,41 @@ public enum ContentCoding: String, Sendable {
     public enum Obstacle: Equatable, Sendable {
         /// One of its codings, which are listed, is unknown.
         case unknown(String)
-        /// It has more than ``ContentCoding/maximumCount`` codings.
+        /// It has more than ``ContentCoding/maximumCount`` codings, or their names are too long.
         case tooMany
     }
 
     /// Why a body was not decoded; `nil` if it was, or has no coding.
     public static func obstacle(in head: ResponseHead) -> Obstacle? {
-        let tokens = tokens(in: head)
+        guard let tokens = tokens(in: head) else { return .tooMany }
         guard !tokens.isEmpty, decodable(in: head) == nil else { return nil }
-        return tokens.count > maximumCount ? .tooMany : .unknown(tokens.joined(separator: ", "))
+        return .unknown(tokens.joined(separator: ", "))
     }
 
-    /// The first tokens of all `Content-Encoding` fields in lower case, without `identity`: one more than
-    /// ``maximumCount``, since an origin may send a hundred thousand.
-    private static func tokens(in head: ResponseHead) -> [String] {
+    /// The tokens of all `Content-Encoding` fields in lower case, without `identity`; `nil` if there are more than
+    /// ``maximumCount``, or more than ``maximumBytes``.
+    private static func tokens(in head: ResponseHead) -> [String]? {
         var tokens: [String] = []
-        for value in head.fields.all("content-encoding") {
-            var rest = value.utf8[...]
-            while !rest.isEmpty, tokens.count <= maximumCount {
-                let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
-                let token = rest[..<end].drop(while: isBlank).prefix { !isBlank($0) }
-                rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
-                guard let first = token.first else { continue }
-                // Most often there is none of these.
-                if first | 0x20 == UInt8(ascii: "i"), Substring(token).lowercased() == "identity" { continue }
-                tokens.append(Substring(token).lowercased())
-            }
+        var bytesLeft = maximumBytes
+        head.fields.forEach("content-encoding") { value in
+            bytesLeft -= value.count
+            guard bytesLeft >= 0 else { return false }
+            add(value, to: &tokens)
+            return tokens.count <= maximumCount
         }
-        return tokens
+        return bytesLeft < 0 || tokens.count > maximumCount ? nil : tokens
+    }
+
+    private static func add(_ value: UnsafeRawBufferPointer, to tokens: inout [String]) {
+        var rest = value[...]
+        while !rest.isEmpty, tokens.count <= maximumCount {
+            let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+            let token = rest[..<end].drop(while: isBlank).prefix { !isBlank($0) }
+            rest = end == rest.endIndex ? rest[end...] : rest[(end + 1)...]
+            let bytes = UnsafeRawBufferPointer(rebasing: token)
+            guard !bytes.isEmpty, !FieldName.matches(bytes, "identity") else { continue }
+            tokens.append(FieldText.text(of: bytes).lowercased())
+        }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

@@ -21,6 +21,9 @@ extension CurlTransfer {
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return CurlTransfer.refusal }
+        guard isWithinCall(line.count) else {
+            return refuseHead("the heads of the connection's responses have more than 1 MiB in one piece")
+        }
         guard !isConnecting else { return tunnelAnswers.accepts(line) ? line.count : CurlTransfer.refusal }
         if request.heads?.append(line, isTrailer: headReader.isComplete) == false {
             return refuseHead("the heads of the responses have more than \(RecordedHeads.maximumBytes) bytes")
@@ -48,6 +51,13 @@ extension CurlTransfer {
             return refuseHead("the response's head has more than \(HeadReader.maximumLines) lines")
         }
         return line.count
+    }
+
+    /// Whether the heads that the current call of libcurl passes on have no more bytes than it may, with these.
+    private func isWithinCall(_ count: Int) -> Bool {
+        guard let multi = pool?.multi else { return true }
+        multi.headBytes &+= count
+        return multi.headBytes <= HeadReader.maximumBytesOfCall
     }
 
     /// Fails because the head is too large. The rest of an HTTP/2 head would be received beside the next request, and

@@ -82,8 +82,8 @@ extension CurlTransfer {
     /// Records whether the end of the connection is that of the response's body (RFC 9112, section 6.3).
     func noteEnd(of head: ResponseHead) {
         endsWithConnection =
-            headReader.version != "h2" && head.fields.first("content-length") == nil
-            && head.fields.first("transfer-encoding") == nil
+            headReader.version != "h2" && !head.fields.has("content-length")
+            && !head.fields.has("transfer-encoding")
     }
 
     /// Fails if the passed socket has failed where its end is that of the body: half of it would pass for the whole.

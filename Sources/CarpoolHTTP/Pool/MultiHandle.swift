@@ -72,6 +72,8 @@ final class MultiHandle: ReadinessHandler {
     var origins = 0
     /// Whether libcurl has made progress during the current action.
     var hasProgressed = false
+    /// Bytes of responses' heads that libcurl has passed on during the current action.
+    var headBytes = 0
     /// Whether it is in the transport's list of handles to be settled when the turn ends.
     var needsSettling = false
     /// The dummy transfer that makes libcurl check its pool, while it runs.
@@ -304,6 +306,7 @@ final class MultiHandle: ReadinessHandler {
     private func callSocketAction(_ descriptor: Int32, _ bits: Int32) {
         var running: Int32 = 0
         hasProgressed = false
+        headBytes = 0
         delegate.willCallLibcurl()
         ReceiveLimit.begin(microseconds: TurnBudget.actionMicroseconds)
         curl_multi_socket_action(raw, descriptor, bits, &running)

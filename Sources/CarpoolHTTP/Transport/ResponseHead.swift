@@ -180,41 +180,83 @@ public struct FieldBlock: Sendable {
         return comma == UInt8(ascii: ",") && !rest.isEmpty ? length : nil
     }
 
+    /// Calls the body with the value of each field of that name, in order, until it returns false. The bytes are valid
+    /// during the call only.
+    public func forEach(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Bool) {
+        bytes.withUnsafeBytes { all in
+            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
+                guard body(UnsafeRawBufferPointer(rebasing: all[entry.value])) else { return }
+            }
+        }
+    }
+
+    /// Whether there is a field of that name.
+    public func has(_ name: StaticString) -> Bool {
+        var isFound = false
+        forEach(name) { _ in
+            isFound = true
+            return false
+        }
+        return isFound
+    }
+
     /// The values of all fields of that name, in order; as ISO-8859-1 if they are not UTF-8.
     public func all(_ name: StaticString) -> [String] {
-        bytes.withUnsafeBytes { all in
-            entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
-                .map { FieldText.text(of: UnsafeRawBufferPointer(rebasing: all[$0.value])) }
+        var values: [String] = []
+        forEach(name) { value in
+            values.append(FieldText.text(of: value))
+            return true
         }
+        return values
     }
 
     /// The bytes of the values of all fields of that name, in order.
     public func allBytes(_ name: StaticString) -> [[UInt8]] {
-        bytes.withUnsafeBytes { all in
-            entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
-                .map { Array(all[$0.value]) }
+        var values: [[UInt8]] = []
+        forEach(name) { value in
+            values.append(Array(value))
+            return true
         }
+        return values
     }
 
     /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are
     /// percent-encoded, one by one.
     public func firstReference(_ name: StaticString) -> String? {
-        bytes.withUnsafeBytes { all in
-            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
-                let value = all[entry.value]
-                return String(validating: value, as: UTF8.self) ?? URLEncoder.encodeBeyondASCII(value)
-            }
-            return nil
-        }
+        withFirst(name) { String(validating: $0, as: UTF8.self) ?? URLEncoder.encodeBeyondASCII($0) }
     }
 
     /// The value of the first field of that name, whatever its case; as ISO-8859-1 if it is not UTF-8.
-    public func first(_ name: StaticString) -> String? {
-        bytes.withUnsafeBytes { all in
-            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
-                return FieldText.text(of: UnsafeRawBufferPointer(rebasing: all[entry.value]))
-            }
-            return nil
+    public func first(_ name: StaticString) -> String? { withFirst(name) { FieldText.text(of: $0) } }
+
+    /// Whether the first field of that name has this value, whatever the case of both.
+    public func first(_ name: StaticString, is value: StaticString) -> Bool {
+        var isEqual = false
+        forEach(name) {
+            isEqual = FieldName.matches($0, value)
+            return false
         }
+        return isEqual
+    }
+
+    /// The value that all fields of that name have; `nil` if there is none, or they contradict each other.
+    public func agreed(_ name: StaticString) -> String? {
+        var known: [UInt8]?
+        var isAgreed = true
+        forEach(name) { value in
+            isAgreed = known?.elementsEqual(value) ?? true
+            known = known ?? Array(value)
+            return isAgreed
+        }
+        return isAgreed ? known?.withUnsafeBytes { FieldText.text(of: $0) } : nil
+    }
+
+    private func withFirst(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> String) -> String? {
+        var result: String?
+        forEach(name) { value in
+            result = body(value)
+            return false
+        }
+        return result
     }
 }

@@ -3,11 +3,14 @@ internal import CarpoolSystem
 /// A date in a field (RFC 9110, section 5.6.7), in the current format or one of the two obsolete ones.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    /// The most bytes of a date, with blanks between its parts: longer texts are not read character by character.
+    private static let maximumBytes = 128
     private static let secondsOfFiftyYears: Int64 = 1_577_880_000
 
     /// Seconds since 1970; `nil` if the text is not a date. The weekday is not checked.
     /// - Parameter now: for two-digit years: they mean the last such year that is no more than 50 years ahead.
     static func seconds(_ text: String, now: Int64) -> Int64? {
+        guard text.utf8.count <= maximumBytes else { return nil }
         let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }
         switch parts.count {
         case 6 where parts[5] == "GMT":

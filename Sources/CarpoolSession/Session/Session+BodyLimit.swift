@@ -10,7 +10,7 @@ extension Session {
         let limit = request.parameters.options.maximumBodyBytes.value
         guard limit < .max, head.status != 204, head.status != 304, request.transfer?.request.method != .head,
             // A length beside Transfer-Encoding does not count (RFC 9112, section 6.3).
-            head.fields.first("content-encoding") == nil, head.fields.first("transfer-encoding") == nil,
+            !head.fields.has("content-encoding"), !head.fields.has("transfer-encoding"),
             let length = head.fields.first("content-length").flatMap({ Int($0) }), length > 0,
             length > limit &- resumed
         else { return }

@@ -175,7 +175,7 @@ extension Request {
     /// The length of the body, if the response has it and the body is not encoded.
     public var expectedBytes: Int64? {
         let fields = response?.fields
-        let isEncoded = fields?.first("content-encoding") != nil
+        let isEncoded = fields?.has("content-encoding") == true
         return isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
     }
 }
