@@ -17,7 +17,7 @@ from harness.namespace import Namespace
 from harness.story import Story
 from harness.wire import Wire
 from origins.ranges import Resource
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 TIMED_OUT = "session_task_failed.timed_out"
 
@@ -201,3 +201,62 @@ def test_another_disk_is_no_place_to_go_on(
     assert record["outcome"]["error"]["details"]["errno"] == 18
     assert names(disk) == []
     assert is_whole(download(wire, url, folder / "a", resume_data=record["resume_data"]), resource, folder / "a")
+
+
+# What the origin calls a part
+
+
+@pytest.mark.parametrize(
+    "ranges", [[], ["bytes 0-4/20"], ["bytes 0-4/*"], ["bytes 15-19/20"], ["bytes 0-4/5", "bytes 0-4/20"]]
+)
+def test_a_part_that_was_not_requested_is_no_file(
+    wire: Wire, origin: ScriptedOrigin, folder: Path, ranges: list[str]
+) -> None:
+    fields = [("ETag", '"v"'), *(("Content-Range", each) for each in ranges)]
+    url = origin.on("/part", lambda exchange: exchange.reply(206, b"01234", fields))
+    record = download(wire, url, folder / "a")
+    error = record["outcome"]["error"]
+    assert (error["name"], error["retryable"]) == ("session_task_failed.cannot_parse_response", False)
+    assert "206" in error["message"]
+    assert names(folder) == []
+    assert "resume_data" not in record
+
+
+def test_a_part_that_is_everything_is_a_file(wire: Wire, origin: ScriptedOrigin, folder: Path) -> None:
+    fields = [("Content-Range", "bytes 0-4/5")]
+    url = origin.on("/part", lambda exchange: exchange.reply(206, b"01234", fields))
+    assert download(wire, url, folder / "a")["outcome"]["ok"]
+    assert (folder / "a").read_bytes() == b"01234"
+
+
+@pytest.mark.parametrize("has_size", [False, True])
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ([("Content-Range", "bytes 8-12/*"), ("ETag", '"v"')], "range_mismatch"),
+        ([("Content-Range", "bytes 8-12/20"), ("ETag", '"v"')], "range_mismatch"),
+        ([("Content-Range", "bytes 8-19/20"), ("Content-Range", "bytes 8-12/13"), ("ETag", '"v"')], "range_mismatch"),
+        ([("Content-Range", "bytes 8-19/20"), ("ETag", '"v"'), ("ETag", '"w"')], "resource_changed"),
+    ],
+)
+def test_a_part_of_the_rest_is_not_taken_for_the_rest(
+    wire: Wire, origin: ScriptedOrigin, folder: Path, fields: list[tuple[str, str]], reason: str, has_size: bool
+) -> None:
+    whole = b"0123456789ABCDEFGHIJ"
+
+    def serve(exchange: Exchange) -> None:
+        if len(origin.requests) == 1:
+            length = b"Content-Length: 20\r\n\r\n" if has_size else b"Transfer-Encoding: chunked\r\n\r\n8\r\n"
+            exchange.send(b'HTTP/1.1 200 OK\r\nETag: "v"\r\n' + length + whole[:8])
+            return exchange.close()
+        if exchange.request.values("Range"):
+            return exchange.reply(206, whole[8:13], fields)
+        return exchange.reply(200, whole, [("ETag", '"v"')])
+
+    url = origin.on("/rest", serve)
+    token = download(wire, url, folder / "a")["resume_data"]
+    assert opened(token)["bytes"] == 8
+    record = download(wire, url, resume_data=token)
+    assert (record["outcome"]["ok"], record["restarted"]) == (True, reason)
+    assert (folder / "a").read_bytes() == whole
+    assert [request.values("Range") for request in origin.requests] == [[], ["bytes=8-"], []]

@@ -135,9 +135,9 @@ extension Download: ResponseReceiver {
         }
         requestedOffset = nil
         switch ResumedResponse(head, offset: offset, validator: validator, total: total) {
-        case .resume(let whole, let end):
+        case .resume(let whole):
             total = whole
-            rangeEnd = end
+            rangeEnd = whole
             received = offset
             resumedAt = offset
             attach(partial, request)
@@ -183,18 +183,31 @@ extension Download: ResponseReceiver {
         _ head: ResponseHead, _ request: Request, hasOwnRange: Bool = false
     ) throws(SessionError) {
         resumedAt = nil
-        rangeEnd = nil
+        received = 0
+        rangeEnd = try endOfUnrequestedPart(head, request)
         if let partial {
             attach(partial, request)
             partial.truncate(to: 0)
         }
         let sent = request.transfer?.request
         let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
-        let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
+        let servesRanges = !head.fields.first("accept-ranges", is: "none")
         validator = isResumable && servesRanges && !head.hasContentCoding ? EntityValidator(head) : nil
         let isDecoded = sent?.isDecoded == true || sent?.decodesUnasked == true && head.hasContentCoding
         total = isDecoded ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
+    }
+
+    /// Where the part ends that a response is, although none was requested; `nil` if it is no part. Only a part that is
+    /// all of the resource is a file.
+    private func endOfUnrequestedPart(_ head: ResponseHead, _ request: Request) throws(SessionError) -> Int64? {
+        guard head.status == 206, let sent = request.transfer?.request,
+            !sent.fields.contains(where: { $0.isNamed("range") })
+        else { return nil }
+        guard let range = ContentRange(head), range.isWhole else {
+            throw .partNotRequested(head.fields.first("content-range"))
+        }
+        return sent.isDecoded ? nil : range.total
     }
 
     func request(
@@ -210,6 +223,7 @@ extension Download: ResponseReceiver {
         case .spool:
             guard !request.body.isFull else { return .pause }
             try store(bytes, request, memoryLimit: 0)
+            received &+= Int64(bytes.count)
             didWrite(bytes.count, to: request.body.count, request)
         case .errorBody: try store(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
         }
@@ -262,7 +276,7 @@ extension Download: ResponseReceiver {
             if isWhole { request.recordError(.unacceptableStatusCode(request.response?.status ?? 0)) }
             completion()
         case .spool:
-            guard isWhole else { return completion() }
+            guard isWhole, isRangeComplete(request) else { return completion() }
             request.spillBody { [self] error in
                 guard let error else { return didReceiveAll(request, completion) }
                 request.recordError(error)

@@ -13,13 +13,14 @@ enum EntityValidator: Equatable, Sendable {
     /// of the last change, if the response was generated at least a second later, so that no second change can have the
     /// same time.
     init?(_ head: ResponseHead) {
-        if let tag = head.fields.first("etag") {
-            guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
+        if head.fields.has("etag") {
+            guard let tag = head.fields.agreed("etag"), tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"")
+            else { return nil }
             self = .entityTag(tag)
             return
         }
         let now = WallClock.microseconds() / 1_000_000
-        guard let modified = head.fields.first("last-modified"), let date = head.fields.first("date"),
+        guard let modified = head.fields.agreed("last-modified"), let date = head.fields.agreed("date"),
             let changed = HTTPDate.seconds(modified, now: now), let made = HTTPDate.seconds(date, now: now),
             changed < made
         else { return nil }
@@ -36,18 +37,15 @@ enum EntityValidator: Equatable, Sendable {
 
     /// Whether a response says that it is of this version. An origin that compares the validator of `If-Range` has one
     /// to send; one that sends none may have ignored the field.
-    func isConfirmed(by head: ResponseHead) -> Bool {
-        switch self {
-        case .entityTag(let tag): head.fields.first("etag") == tag
-        case .lastModified(let date): head.fields.first("last-modified") == date
-        }
-    }
+    func isConfirmed(by head: ResponseHead) -> Bool { head.fields.agreed(fieldName) == text }
 
-    /// Whether a response says that it is of another version.
-    func isContradicted(by head: ResponseHead) -> Bool {
+    /// Whether a response says that it is of another version, or of several.
+    func isContradicted(by head: ResponseHead) -> Bool { head.fields.has(fieldName) && !isConfirmed(by: head) }
+
+    private var fieldName: StaticString {
         switch self {
-        case .entityTag(let tag): head.fields.first("etag").map { $0 != tag } ?? false
-        case .lastModified(let date): head.fields.first("last-modified").map { $0 != date } ?? false
+        case .entityTag: "etag"
+        case .lastModified: "last-modified"
         }
     }
 }

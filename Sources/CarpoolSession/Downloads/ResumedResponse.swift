@@ -2,9 +2,8 @@ internal import CarpoolHTTP
 
 /// The meaning of a response to a range request (RFC 9110, section 14.2). A value: the head in, the step out.
 enum ResumedResponse: Equatable {
-    /// The body is the requested rest; the complete file has so many bytes, if that is known.
-    /// The range ends before `end`.
-    case resume(total: Int64?, end: Int64)
+    /// The body is the requested rest, up to the end of the complete file, which has so many bytes.
+    case resume(total: Int64)
     /// The body is a complete file, of another version or because the origin does not support ranges.
     case restart(DownloadRestartReason)
     /// The response cannot be used: request the complete file.
@@ -20,7 +19,7 @@ enum ResumedResponse: Equatable {
     ///   - validator: the validator of the existing bytes.
     ///   - total: the size of the complete file, if it was known before.
     init(_ head: ResponseHead, offset: Int64, validator: EntityValidator, total: Int64?) {
-        let range = head.fields.first("content-range").flatMap { ContentRange($0) }
+        let range = ContentRange(head)
         switch head.status {
         case 200:
             self = .restart(validator.isContradicted(by: head) ? .resourceChanged : .rangeIgnored)
@@ -29,16 +28,16 @@ enum ResumedResponse: Equatable {
                 self = .requestWhole(.resourceChanged)
                 return
             }
-            guard let bytes = range?.bytes, bytes.lowerBound == offset,
-                bytes.upperBound &+ 1 == range?.total ?? total ?? bytes.upperBound &+ 1,
-                total == nil || range?.total == nil || range?.total == total, !head.hasContentCoding
+            // Without the size on either side the part may end anywhere.
+            guard let bytes = range?.bytes, bytes.lowerBound == offset, let whole = range?.total ?? total,
+                bytes.upperBound == whole - 1, total ?? whole == whole, !head.hasContentCoding
             else {
                 self = .requestWhole(.rangeMismatch)
                 return
             }
             self =
                 validator.isConfirmed(by: head)
-                ? .resume(total: range?.total ?? total, end: bytes.upperBound &+ 1) : .requestWhole(.validatorMissing)
+                ? .resume(total: whole) : .requestWhole(.validatorMissing)
         case 416:
             self =
                 if let whole = range?.total, whole == offset, whole > 0 { .requestLastByte(of: whole) } else {
@@ -53,7 +52,7 @@ extension ResponseHead {
     /// Whether the body has a content coding, although none was asked for. Offsets in encoded bytes are not offsets in
     /// the file, and an origin that encodes one response may not encode the next one.
     var hasContentCoding: Bool {
-        fields.first("content-encoding").map { $0.lowercased() != "identity" } ?? false
+        fields.has("content-encoding") && !fields.first("content-encoding", is: "identity")
     }
 }
 
@@ -63,7 +62,7 @@ public enum DownloadRestartReason: String, Sendable {
     case resourceChanged = "resource_changed"
     /// The origin sent the whole body although a range was requested.
     case rangeIgnored = "range_ignored"
-    /// The origin sent another range than the requested one.
+    /// The origin sent another range than the requested one, or one of which it is not certain that it is the rest.
     case rangeMismatch = "range_mismatch"
     /// The origin sent a range without the validator that says which version it is of.
     case validatorMissing = "validator_missing"

@@ -40,6 +40,17 @@ extension SessionError {
                 "the response ended at byte \(received), and its Content-Range at byte \(end)", isRetryable: isShort))
     }
 
+    /// The response is a part of the resource, although the whole was requested.
+    static func partNotRequested(_ range: String?) -> SessionError {
+        let part = range.map { "with the Content-Range \(beginning(of: $0, atMost: shownRangeScalars))" }
+        return sessionTaskFailed(
+            TransportError(
+                .cannotParseResponse,
+                "the response has the status 206 \(part ?? "without a Content-Range"), but no range was requested"))
+    }
+
+    private static let shownRangeScalars = 100
+
     /// The file to validate is gone, or cannot be read.
     static func dataFileReadFailed(_ path: String, _ error: SystemError) -> SessionError {
         shortage(error)

@@ -105,6 +105,32 @@ struct DownloadTests {
         #expect(request.attempts.count == 1)
     }
 
+    @Test(
+        "A part that was not requested is a file only if it is all of the resource",
+        arguments: [
+            ([("Content-Range", "bytes 0-5/6")], true), ([("Content-Range", "bytes 0-5/20")], false),
+            ([("Content-Range", "bytes 0-5/*")], false), ([("Content-Range", "bytes 2-7/8")], false), ([], false),
+            ([("Content-Range", "bytes 0-5/6"), ("Content-Range", "bytes 0-5/7")], false),
+            ([("Content-Range", "bytes 0-6/7")], false),
+        ] as [([(String, String)], Bool)])
+    func unrequestedPart(_ fields: [(String, String)], _ isWhole: Bool) throws {
+        let stage = try Stage()
+        let request = send(stage)
+        stage.transport.respond(206, fields, body: "abcdef")
+        #expect((request.error == nil) == isWhole)
+        #expect(folder.names == (isWhole ? ["a"] : []))
+    }
+
+    @Test("A part that the caller requests is a file")
+    func requestedPart() throws {
+        let stage = try Stage()
+        let range = try HTTPField(name: "Range", value: "bytes=2-4")
+        let request = send(stage) { $0.fields.append(range) }
+        stage.transport.respond(206, [("Content-Range", "bytes 2-4/6")], body: "cde")
+        #expect(request.error == nil)
+        #expect(folder.text("a") == "cde")
+    }
+
     @Test("A cancelled download leaves its file only on request", arguments: [true, false])
     func cancelled(_ producingResumeData: Bool) throws {
         let stage = try Stage()
