@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import signal
 import socket
@@ -13,8 +14,10 @@ import time
 from typing import Any
 
 import pytest
+from harness.calls import line, send_and_read
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
+from harness.wire import Wire
 from origins import frames as h2
 from origins.peer import StartPeer
 
@@ -24,6 +27,10 @@ HTTP_1_1_REQUIRED = 13
 SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
 BPF_RETURN = 6
 NO_STREAMS = h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0))
+CONNECTIONS = 6
+"""To one host."""
+SILENT_SECONDS = 0.6
+"""Longer than a server may be silent before its connection is taken for stuck, when a request on it is ended."""
 AT_ONCE_SECONDS = 3.0 * SLOWNESS
 RESPONSE = h2.END_HEADERS | h2.END_STREAM
 
@@ -239,3 +246,109 @@ def test_a_server_that_requires_http_1_1_gets_it(daemon: Daemon, peer: StartPeer
     record = perform(daemon, origin, method="POST", body={"text": "once"})
     assert record["outcome"]["ok"], record["outcome"]
     assert b"".join(seen).startswith(b"POST / HTTP/1.1\r\n")
+
+
+class Partial:
+    """Answers requests while it shall; leaves others unanswered, or sends the first of them a byte again and again."""
+
+    def __init__(self, *, drips: bool = False) -> None:
+        self.connections = 0
+        self.waiting = 0
+        self.shall_answer = True
+        self.is_over = threading.Event()
+        self._drips = drips
+
+    def __call__(self, connection: socket.socket) -> None:
+        self.connections += 1
+        connection.sendall(h2.frame(h2.SETTINGS, 0, 0, h2.MANY_STREAMS) + h2.frame(h2.SETTINGS, h2.ACKNOWLEDGED, 0))
+        h2.read_exactly(connection, h2.PREFACE_BYTES)
+        lock = threading.Lock()
+        while True:
+            kind, _, stream, _ = h2.read(connection)
+            if kind == h2.HEADERS and self.shall_answer:
+                with lock:
+                    connection.sendall(h2.frame(h2.HEADERS, RESPONSE, stream, h2.OK))
+            elif kind == h2.HEADERS:
+                self.waiting += 1
+                if self._drips and self.waiting == 1:
+                    threading.Thread(target=self.drip, args=(connection, stream, lock), daemon=True).start()
+
+    def drip(self, connection: socket.socket, stream: int, lock: threading.Lock) -> None:
+        data = h2.frame(h2.HEADERS, h2.END_HEADERS, stream, h2.OK)
+        with contextlib.suppress(OSError):
+            while not self.is_over.wait(0.05):
+                with lock:
+                    connection.sendall(data)
+                data = h2.frame(h2.DATA, 0, stream, b"x")
+
+
+def wait_in(wire: Wire, origin: dict[str, Any], server: Partial) -> str:
+    """Begin a request that is not answered."""
+    count = server.waiting
+    server.shall_answer = False
+    url = f"https://127.0.0.1:{origin['port']}/"
+    request = wire.call("request.submit", url=url, trust=origin["trust"])["request"]
+    eventually(lambda: server.waiting > count)
+    server.shall_answer = True
+    return str(request)
+
+
+def time_out(daemon: Daemon, origin: dict[str, Any], server: Partial, **limit: int) -> None:
+    """Make a request that is not answered in time."""
+    server.shall_answer = False
+    record = perform(daemon, origin, **limit)
+    assert record["outcome"]["error"]["name"].endswith("timed_out")
+    server.shall_answer = True
+
+
+@pytest.mark.parametrize("ending", ["timeout", "cancel", "idle"])
+def test_a_connection_with_an_unanswered_request_ends_no_reuse_of_others(
+    daemon: Daemon, peer: StartPeer, ending: str
+) -> None:
+    """A request waits for long on it, so that it stays."""
+    server = Partial()
+    origin = peer(server, tls=True, protocols=("h2",))
+    assert perform(daemon, origin)["outcome"]["ok"]
+    with daemon.wire() as wire:
+        wait_in(wire, origin, server)
+        if ending == "cancel":
+            request = wait_in(wire, origin, server)
+            began = time.monotonic()
+            eventually(lambda: time.monotonic() - began > SILENT_SECONDS)
+            wire.call("request.cancel", request=request)
+        else:
+            time_out(daemon, origin, server, **{"resource_timeout_ms" if ending == "timeout" else "timeout_ms": 700})
+        records = [perform(daemon, origin) for _ in range(10)]
+        assert all(record["outcome"]["ok"] for record in records)
+        assert [record["metrics"]["reused"] for record in records] == [False] + [True] * 9
+        assert server.connections == 2
+        calls = b"".join(
+            line("request.perform", n, url=f"https://127.0.0.1:{origin['port']}/", trust=origin["trust"])
+            for n in range(60)
+        )
+        for answer in send_and_read(wire, calls, 60):
+            assert b'"ok":true' in answer
+        assert server.connections == 2
+
+
+def test_a_connection_whose_server_still_answers_others_stays_in_use(daemon: Daemon, peer: StartPeer) -> None:
+    server = Partial(drips=True)
+    origin = peer(server, tls=True, protocols=("h2",))
+    assert perform(daemon, origin)["outcome"]["ok"]
+    with daemon.wire() as wire:
+        wait_in(wire, origin, server)
+        time_out(daemon, origin, server, resource_timeout_ms=700)
+        assert all(perform(daemon, origin)["outcome"]["ok"] for _ in range(5))
+        assert server.connections == 1
+        server.is_over.set()
+
+
+def test_connections_with_unanswered_requests_leave_one_for_others(daemon: Daemon, peer: StartPeer) -> None:
+    server = Partial()
+    origin = peer(server, tls=True, protocols=("h2",))
+    with daemon.wire() as wire:
+        for _ in range(CONNECTIONS + 3):
+            assert perform(daemon, origin, resource_timeout_ms=20_000)["outcome"]["ok"]
+            wait_in(wire, origin, server)
+            time_out(daemon, origin, server, resource_timeout_ms=500)
+        assert server.connections == CONNECTIONS

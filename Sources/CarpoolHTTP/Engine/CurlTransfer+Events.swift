@@ -204,7 +204,9 @@ extension CurlTransfer {
         handshakes = 0
         guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
         guard let pool, !failsWithLostAddress else { return -1 }
-        guard let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool) else {
+        let attempt = transport.openSocket(
+            family: family, type: type, protocol: `protocol`, pool: pool, mark: connectionMark)
+        guard let attempt else {
             if Shortage.isShortage(errno) { lacksSocket = true }
             return -1
         }

@@ -11,10 +11,10 @@ extension CurlTransfer {
             let easy = EasyHandle(
                 request, isDecoding: isDecoding, allowsHTTP2: httpProtocol != .http1, configuration: configuration)
         else { return nil }
-        // A connection that lost its address may still have streams, and libcurl would add to them.
-        if request.needsFreshConnection || needsFreshConnection || pool.hasRetiredStreams {
-            easy.set(CURLOPT_FRESH_CONNECT, 1)
-        }
+        let hasMark = pool.selectMark()
+        connectionMark = pool.mark
+        if connectionMark != .first { easy.set(CURLOPT_SSL_OPTIONS, connectionMark.options) }
+        if request.needsFreshConnection || needsFreshConnection || !hasMark { easy.set(CURLOPT_FRESH_CONNECT, 1) }
         if let seconds = transport.network.dnsCacheSeconds(at: transport.loop.now) {
             easy.set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
         }

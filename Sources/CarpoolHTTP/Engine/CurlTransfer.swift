@@ -125,6 +125,8 @@ final class CurlTransfer {
     var triesEveryFamily = false
     /// Whether one of its addresses was not tried, because the daemon was short of descriptors.
     var lacksSocket = false
+    /// The mark of the connections that it may use, and of those that it makes.
+    var connectionMark = ConnectionMark.first
     /// Whether the server has ended the response of its HTTP/2 stream; known before 8.14.1.
     var hasStreamEnded = false
     /// The HTTP/2 stream of its that the server resets without having ended the response; `nil` for none. libcurl may

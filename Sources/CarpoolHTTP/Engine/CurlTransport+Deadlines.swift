@@ -69,7 +69,7 @@ extension CurlTransport {
             return armDeadlineTimer(of: transfer)
         }
         let error = transfer.failure ?? transfer.timeoutError(next.kind)
-        if next.kind == .idle { transfer.connection?.retireIfItStays() } else { retireIfSilent(transfer) }
+        if next.kind == .idle { retireConnection(of: transfer) } else { retireIfSilent(transfer) }
         finish(transfer, error: error)
     }
 
@@ -83,6 +83,15 @@ extension CurlTransport {
         guard transfer.headReader.byteCount == 0, transfer.sendCount > 0,
             transfer.deadlines.isSilent(for: CurlTransport.silentMilliseconds, at: loop.now)
         else { return }
-        transfer.connection?.retireIfItStays()
+        retireConnection(of: transfer)
+    }
+
+    /// Retires the connection unless it would stay in use, and be the last that libcurl makes to the host: then further
+    /// requests would wait for the end of others.
+    private func retireConnection(of transfer: CurlTransfer) {
+        guard let connection = transfer.connection else { return }
+        let retired = connection.pool.connections.count { $0.hasRetiredStreams }
+        guard connection.active == 1 || retired + 1 < configuration.connectionsPerHostAndClient else { return }
+        connection.retireIfItStays(silentFor: CurlTransport.silentMilliseconds)
     }
 }

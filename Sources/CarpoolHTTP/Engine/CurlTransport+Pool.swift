@@ -87,14 +87,16 @@ extension CurlTransport {
 
     // MARK: Connections
 
-    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
+    func openSocket(
+        family: Int32, type: Int32, protocol: Int32, pool: OriginPool, mark: ConnectionMark
+    ) -> OriginConnection? {
         // Those that are shut down already have made room, although libcurl still has to close them.
         if connections.count >= configuration.connections, connections.openCount >= configuration.connections {
             evict()
         }
-        if let connection = connections.open(family: family, type: type, protocol: `protocol`, pool: pool) {
-            return connection
-        }
+        let connection = connections.open(
+            family: family, type: type, protocol: `protocol`, pool: pool, mark: mark)
+        if let connection { return connection }
         // The next attempt will find a descriptor; this one fails and may be retried.
         let code = errno
         if Shortage.noteIfShort(code) { _ = closePool() }

@@ -102,7 +102,8 @@ extension CurlTransfer {
         case .path:
             guard let path = socketFile?.path, CCurl_set_unix_path(address, path) == 1,
                 let attempt = transport.openSocket(
-                    family: AF_UNIX, type: address.pointee.socktype, protocol: address.pointee.protocol, pool: pool)
+                    family: AF_UNIX, type: address.pointee.socktype, protocol: address.pointee.protocol, pool: pool,
+                    mark: connectionMark)
             else { return -1 }
             connectAttempts.append(attempt)
             return attempt.descriptor

@@ -32,7 +32,9 @@ final class ConnectionTable {
     var all: [OriginConnection] { slots.compactMap { $0 } }
 
     /// Opens a close-on-exec socket as socket(2) does and returns its record; `nil` with `errno` if that fails.
-    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
+    func open(
+        family: Int32, type: Int32, protocol: Int32, pool: OriginPool, mark: ConnectionMark
+    ) -> OriginConnection? {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard descriptor >= 0 else { return nil }
         if family != AF_UNIX {
@@ -41,13 +43,13 @@ final class ConnectionTable {
                 set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, ConnectionTable.unsentBytes)
             }
         }
-        return add(descriptor, pool: pool)
+        return add(descriptor, pool: pool, mark: mark)
     }
 
     /// Adds the record of an open socket.
-    func add(_ descriptor: Int32, pool: OriginPool) -> OriginConnection {
+    func add(_ descriptor: Int32, pool: OriginPool, mark: ConnectionMark = .first) -> OriginConnection {
         loop.forget(descriptor)
-        let connection = OriginConnection(descriptor: descriptor, pool: pool)
+        let connection = OriginConnection(descriptor: descriptor, pool: pool, mark: mark)
         if let stale = self[descriptor] {
             // Older versions close an unconnected socket without a callback. If the next one gets the same number,
             // they also assume that its interest is registered already.

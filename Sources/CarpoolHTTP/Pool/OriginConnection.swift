@@ -19,6 +19,8 @@ final class OriginConnection {
     private(set) var id = 0
     let descriptor: Int32
     let pool: OriginPool
+    /// The mark of the requests that may use it.
+    let mark: ConnectionMark
     /// Transfers that have used it, and those that use it now.
     private(set) var transfers = 0
     private(set) var active = 0
@@ -84,9 +86,10 @@ final class OriginConnection {
         var localPort: UInt16
     }
 
-    init(descriptor: Int32, pool: OriginPool) {
+    init(descriptor: Int32, pool: OriginPool, mark: ConnectionMark) {
         self.descriptor = descriptor
         self.pool = pool
+        self.mark = mark
     }
 
     /// Whether it is established and was not shut down by this process.
@@ -94,6 +97,9 @@ final class OriginConnection {
 
     /// Whether it is idle and can be reused.
     var isIdle: Bool { idleSince != nil && !isShutDown }
+
+    /// Whether it carries requests, and must not get more.
+    var hasRetiredStreams: Bool { isRetired && !isShutDown && active > 0 }
 
     /// The connection is established and the protocol negotiated.
     func establish(id: Int, _ negotiated: Negotiated) {
@@ -143,9 +149,14 @@ final class OriginConnection {
         while recv(descriptor, nil, Int(Int32.max), Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)) > 0 {}
     }
 
-    /// Makes a connection of HTTP/2 no candidate for further requests. One of HTTP/1.1 ends with its unfinished
+    /// Makes a connection of HTTP/2, whose peer has been silent to one of its transfers, no candidate for further
+    /// requests, unless the peer has sent something to another one meanwhile. One of HTTP/1.1 ends with its unfinished
     /// request.
-    func retireIfItStays() { if negotiated?.httpVersion == "h2" { isRetired = true } }
+    func retireIfItStays(silentFor milliseconds: Int) {
+        guard negotiated?.httpVersion == "h2" else { return }
+        if active > 1, let silence = inputSilenceMilliseconds, silence < milliseconds { return }
+        isRetired = true
+    }
 
     /// Shuts the connection down under its transfers.
     func abort() {
@@ -156,10 +167,17 @@ final class OriginConnection {
 
     /// The time since its peer last sent bytes or acknowledgements, in milliseconds.
     var silenceMilliseconds: Int {
+        information.map { Int(min($0.tcpi_last_data_recv, $0.tcpi_last_ack_recv)) } ?? 0
+    }
+
+    /// The time since its peer last sent bytes, in milliseconds; `nil` if that is not known.
+    private var inputSilenceMilliseconds: Int? { information.map { Int($0.tcpi_last_data_recv) } }
+
+    private var information: tcp_info? {
         var information = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
-        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &length) == 0 else { return 0 }
-        return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &length) == 0 else { return nil }
+        return information
     }
 
     /// The bytes that its peer has acknowledged; `nil` if that is not known.

@@ -25,6 +25,8 @@ final class OriginPool {
     /// The connections of the origin: at most six per client with HTTP/1.1, usually one with HTTP/2, and those of
     /// transfers that ended while they were connecting.
     var connections: [OriginConnection] = []
+    /// The mark of the requests that are sent now, and of the connections that they make.
+    private(set) var mark = ConnectionMark.first
     /// Whether it counts in its partition.
     var isCounted = false
     /// Ends the protocol probe, during which the first transfer to a cold origin goes alone; made when first needed.
@@ -54,10 +56,19 @@ final class OriginPool {
         return attempt
     }
 
-    /// Whether there is a multiplexed connection in use that must not get more transfers.
-    var hasRetiredStreams: Bool {
-        multi.key.httpProtocol == .multiplexed
-            && connections.contains { $0.isRetired && !$0.isShutDown && $0.active > 0 }
+    /// Selects the mark of the next request, which may use the connections that have it. One under which a connection
+    /// carries requests but must not get more is left: libcurl would add to them, but other connections can be used.
+    /// Returns false if all marks have such a connection.
+    func selectMark() -> Bool {
+        guard multi.key.httpProtocol == .multiplexed, connections.contains(where: { $0.hasRetiredStreams }) else {
+            return true
+        }
+        let left = Set(connections.lazy.filter { $0.hasRetiredStreams }.map { $0.mark })
+        guard left.contains(mark) else { return true }
+        let usable = connections.first { $0.isOpen && !left.contains($0.mark) }?.mark
+        guard let next = usable ?? ConnectionMark.all.first(where: { !left.contains($0) }) else { return false }
+        mark = next
+        return true
     }
 
     /// The statistics of the origin.
