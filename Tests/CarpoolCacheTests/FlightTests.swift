@@ -1,4 +1,5 @@
 import CarpoolHTTP
+import CarpoolSystem
 import Testing
 
 @testable import CarpoolCache
@@ -208,6 +209,25 @@ struct FlightTests {
         try stage.task(1).end()
         stage.turns()
         #expect(first.isWhole && first.text == "ab")
+    }
+
+    @Test("HX-04: the first has its own timeout too, and the origin's task outlasts all that share its response")
+    func idleLeaders() throws {
+        let stage = try CacheStage()
+        let first = try stage.get(idle: 20)
+        try stage.task(1).head()
+        try stage.task(1).body("a")
+        let second = try stage.get(idle: 3_000_000)
+        #expect(try stage.task(1).idleMilliseconds > 3_000_000)
+        #expect(try stage.task(1).resourceEnd > stage.task(1).request.resourceEnd(startedAt: .read()))
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !first.hasEnded, ContinuousClock.now < deadline { stage.turns(1) }
+        #expect(first.completion?.error?.timeout == "idle")
+        #expect(try !stage.task(1).isCancelled)
+        try stage.task(1).body("b")
+        try stage.task(1).end()
+        stage.turns()
+        #expect(second.isWhole && second.text == "ab" && stage.origin.tasks.count == 1)
     }
 
     @Test("HX-08: other stores, other users, other credentials and other methods are not shared")

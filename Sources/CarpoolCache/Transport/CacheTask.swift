@@ -151,6 +151,11 @@ final class CacheTask: TransportTask {
         }
     }
 
+    func extendTimeouts(idleMilliseconds: Int, resourceEnd: MonotonicTime) {
+        guard case .fetch(let fetch) = source else { return }
+        fetch.task?.extendTimeouts(idleMilliseconds: idleMilliseconds, resourceEnd: resourceEnd)
+    }
+
     /// Completes soon with an error.
     func fail(_ error: TransportError) {
         source = .failed(error)

@@ -95,12 +95,25 @@ extension Fetch: TransferDelegate {
     /// Whether the response has failed.
     private var hasFailed: Bool { if case .over(let error) = phase { error != nil } else { false } }
 
-    /// From now on the readers read what is kept.
+    /// From now on the readers read what is kept, each up to its own timeouts.
     func share() {
         guard !isShared else { return }
         isShared = true
-        // They have all that has arrived.
-        for reader in readers { reader.position = body.end }
+        for reader in readers {
+            // They have all that has arrived.
+            reader.position = body.end
+            reader.watchTimeouts()
+            outlast(reader)
+        }
+    }
+
+    /// The origin's task ends later than those that read its response, so that each of them fails at its own timeout,
+    /// and none at that of the request that was sent.
+    private func outlast(_ reader: CacheTask) {
+        let end = reader.request.resourceEnd(startedAt: reader.began)
+        task?.extendTimeouts(
+            idleMilliseconds: reader.request.idleTimeoutMilliseconds &+ Fetch.graceMilliseconds,
+            resourceEnd: end.advanced(milliseconds: Fetch.graceMilliseconds))
     }
 
     /// Adds a reader of the whole body.
@@ -116,6 +129,7 @@ extension Fetch: TransferDelegate {
         task.answer = answer
         readers.append(task)
         task.watchTimeouts()
+        outlast(task)
         transport.continueAtTurnEnd(task)
     }
 

@@ -76,6 +76,8 @@ final class Fetch {
     static let maximumDroppedBytes = 65_536
     /// How long the slowest reader may hold back the others, in milliseconds.
     static let slowReaderMilliseconds = 10_000
+    /// How much later than a reader's timeouts those of the origin's task are, in milliseconds.
+    static let graceMilliseconds = 1_000
 
     /// A fetch for a task; ``begin(_:)`` starts it.
     init(for task: CacheTask, _ forwarding: CacheForwarding, flight: FlightKey?, isBackground: Bool = false) {

@@ -13,8 +13,8 @@ struct Deadlines {
 
     /// When the transfer was requested.
     let start: MonotonicTime
-    private let resource: MonotonicTime
-    private let idleMilliseconds: Int
+    private var resource: MonotonicTime
+    private var idleMilliseconds: Int
     private let connectMilliseconds: Int
     private var queue: MonotonicTime?
     /// When it left the admission queue. Until then only the times of the whole and of the queue run.
@@ -57,6 +57,12 @@ struct Deadlines {
         isUndecided = false
         admission = nil
         queue = nil
+    }
+
+    /// Moves the time of the whole and the idle timeout to these, where they are later.
+    mutating func extend(idleMilliseconds: Int, resource: MonotonicTime) {
+        self.idleMilliseconds = max(self.idleMilliseconds, idleMilliseconds)
+        self.resource = max(self.resource, resource)
     }
 
     mutating func active(at now: MonotonicTime) { lastActivity = now }

@@ -1,3 +1,5 @@
+public import CarpoolSystem
+
 /// One running hop of a request: what ``Transport/start(_:delegate:)`` returns.
 ///
 /// Every method may be called from a delegate's method, and none of them calls the delegate: their effects come
@@ -29,9 +31,16 @@ public protocol TransportTask: AnyObject {
     /// Changes the priority with which the task waits for its turn, after the tasks of its client that have that
     /// priority already. Does nothing once it has been started.
     func setPriority(_ priority: TransferPriority)
+
+    /// Lengthens its idle timeout, and moves the end of its time, to these where they are later: for one whose response
+    /// others than its request get too.
+    func extendTimeouts(idleMilliseconds: Int, resourceEnd: MonotonicTime)
 }
 
 extension TransportTask {
     /// True.
     public var needsNetwork: Bool { true }
+
+    /// Does nothing: for a task without timeouts.
+    public func extendTimeouts(idleMilliseconds: Int, resourceEnd: MonotonicTime) {}
 }

@@ -1,5 +1,6 @@
 import CarpoolCache
 import CarpoolHTTP
+import CarpoolSystem
 
 @testable import CarpoolSystem
 
@@ -29,17 +30,26 @@ final class OriginTask: TransportTask {
     private(set) var isPaused = false
     private(set) var hasEnded = false
     private(set) var priority: TransferPriority?
+    private(set) var idleMilliseconds: Int
+    private(set) var resourceEnd: MonotonicTime
 
     init(id: Int, request: TransportRequest, delegate: any TransferDelegate) {
         self.id = id
         self.request = request
         self.delegate = delegate
+        idleMilliseconds = request.idleTimeoutMilliseconds
+        resourceEnd = request.resourceEnd(startedAt: .read())
     }
 
     func cancel() { isCancelled = true }
     func pause() { isPaused = true }
     func resume() { isPaused = false }
     func setPriority(_ priority: TransferPriority) { self.priority = priority }
+
+    func extendTimeouts(idleMilliseconds: Int, resourceEnd: MonotonicTime) {
+        self.idleMilliseconds = max(self.idleMilliseconds, idleMilliseconds)
+        self.resourceEnd = max(self.resourceEnd, resourceEnd)
+    }
 
     /// Delivers the head of a response.
     func head(_ status: Int = 200, _ fields: [String: String] = ["cache-control": "max-age=60"]) {

@@ -50,4 +50,16 @@ struct DeadlinesTests {
         deadlines.resumed(at: after(500))
         #expect(deadlines.next == (after(560), .idle))
     }
+
+    @Test func extendingOnlyLengthens() {
+        var deadlines = deadlines()
+        deadlines.admitted(at: start)
+        deadlines.connected(at: start)
+        deadlines.extend(idleMilliseconds: 10, resource: after(5))
+        #expect(deadlines.next == (after(60), .idle))
+        deadlines.extend(idleMilliseconds: 4_000, resource: after(2_000))
+        #expect(deadlines.next == (after(2_000), .resource))
+        deadlines.extend(idleMilliseconds: 100, resource: after(3_000))
+        #expect(deadlines.next == (after(3_000), .resource))
+    }
 }
