@@ -33,6 +33,7 @@ struct LookupTable<Element: AnyObject> {
         var waiting = FIFOQueue<Element>()
 
         var count: Int { running.count + abandoned.count }
+        var isEmpty: Bool { count == 0 && waiting.isEmpty }
     }
 
     /// Look-ups of one process for transfers that exist: half of the connections that one client gets.
@@ -47,6 +48,8 @@ struct LookupTable<Element: AnyObject> {
     private var count = 0
     /// The number of transfers that wait.
     private(set) var waiting = 0
+    /// The number of processes that have look-ups, or transfers that wait for one.
+    var processes: Int { accounts.count }
 
     /// Begins a look-up; returns false if the process has too many.
     mutating func begin(_ element: Element, for owner: Owner) -> Bool {
@@ -62,6 +65,7 @@ struct LookupTable<Element: AnyObject> {
         guard let index = accounts[owner]?.running.firstIndex(where: { $0 === element }) else { return }
         accounts[owner]?.running.remove(at: index)
         if let lookup { accounts[owner]?.abandoned.append(lookup) } else { add(-1, owner) }
+        forgetIfEmpty(owner)
     }
 
     /// Lets a transfer wait until its process may begin a look-up.
@@ -72,7 +76,9 @@ struct LookupTable<Element: AnyObject> {
 
     /// A transfer waits no longer.
     mutating func withdraw(_ place: Place) {
-        if accounts[place.owner]?.waiting.remove(place.token) != nil { waiting -= 1 }
+        guard accounts[place.owner]?.waiting.remove(place.token) != nil else { return }
+        waiting -= 1
+        forgetIfEmpty(place.owner)
     }
 
     /// The number of transfers of the same process that wait before one.
@@ -91,7 +97,7 @@ struct LookupTable<Element: AnyObject> {
             account.running.removeAll { !isRunning($0) }
             account.abandoned.removeAll { !isLookedUp($0) }
             add(account.count - before, owner)
-            if account.count > 0 || !account.waiting.isEmpty { accounts[owner] = account }
+            if !account.isEmpty { accounts[owner] = account }
         }
     }
 
@@ -105,8 +111,14 @@ struct LookupTable<Element: AnyObject> {
                 waiting -= 1
                 ready.append(element)
             }
+            forgetIfEmpty(owner)
         }
         return ready
+    }
+
+    /// A process without look-ups has no account: others come all the time.
+    private mutating func forgetIfEmpty(_ owner: Owner) {
+        if accounts[owner]?.isEmpty == true { accounts[owner] = nil }
     }
 
     /// The number of look-ups that a process may begin.

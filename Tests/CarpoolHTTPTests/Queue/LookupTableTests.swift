@@ -82,4 +82,25 @@ struct LookupTableTests {
         #expect(rest.first === elements[3])
         #expect(table.waiting == 0)
     }
+
+    @Test func aProcessWithoutLookupsIsForgotten() {
+        var table = Table()
+        for process in 0..<1_000 as Range<Int32> {
+            let owner = Owner(user: 1, process: process)
+            for element in LookupTableTests.begin(2, for: owner, in: &table) {
+                table.end(element, for: owner, abandoning: nil)
+            }
+            table.withdraw(table.wait(Element(), for: owner))
+            _ = table.wait(Element(), for: owner)
+            #expect(table.takeReady().count == 1)
+            #expect(table.processes == 0)
+        }
+        let owner = Owner(user: 1, process: 1)
+        let running = LookupTableTests.begin(2, for: owner, in: &table)
+        table.end(running[0], for: owner, abandoning: .init(name: "slow.example", time: .read()))
+        table.end(running[1], for: owner, abandoning: nil)
+        #expect(table.processes == 1)
+        table.sweep(isRunning: { _ in true }, isLookedUp: { _ in false })
+        #expect(table.processes == 0)
+    }
 }
