@@ -26,7 +26,7 @@ struct ChallengeList {
     struct Parameter: Equatable {
         let name: String
         /// The value as the server sends it, in any charset.
-        let bytes: [UInt8]
+        fileprivate(set) var bytes: [UInt8]
 
         /// The value as text: ISO 8859-1 if it is not UTF-8.
         var value: String {
@@ -38,7 +38,8 @@ struct ChallengeList {
     private var rest: ArraySlice<UInt8>
     private var challenges: [Challenge] = []
 
-    /// The most challenges of a response, and the most bytes of their fields: they are parsed in one turn of the loop.
+    /// The most challenges of a response, and the most bytes of their fields, or of one that says more about one of
+    /// them: they are parsed in one turn of the loop.
     private static let maximumCount = 16
     private static let maximumBytes = 16_384
 
@@ -53,9 +54,9 @@ struct ChallengeList {
         return Array(challenges.prefix(maximumCount))
     }
 
-    /// Parses the challenges of a field's value. Invalid text is skipped up to the next comma.
+    /// Parses the challenges of a field's value, up to the limits. Invalid text is skipped up to the next comma.
     static func parse(_ field: some Sequence<UInt8>) -> [Challenge] {
-        var list = ChallengeList(rest: Array(field)[...])
+        var list = ChallengeList(rest: Array(field.prefix(maximumBytes))[...])
         while !list.rest.isEmpty, list.challenges.count <= maximumCount { list.parseElement() }
         return Array(list.challenges.prefix(maximumCount))
     }
@@ -85,11 +86,10 @@ struct ChallengeList {
     /// `qop=auth,auth-int`. Returns whether it is.
     private mutating func continuesQualities(_ token: String) -> Bool {
         guard ["auth", "auth-int"].contains(token.lowercased()), let last = challenges.indices.last,
-            let parameter = challenges[last].parameters.last, parameter.name == "qop"
+            let quality = challenges[last].parameters.indices.last, challenges[last].parameters[quality].name == "qop"
         else { return false }
-        challenges[last].parameters.removeLast()
-        let bytes = parameter.bytes + Array(",\(token)".utf8)
-        challenges[last].parameters.append(Parameter(name: "qop", bytes: bytes))
+        // In place: there may be thousands of them.
+        challenges[last].parameters[quality].bytes += ",\(token)".utf8
         return true
     }
 

@@ -25,4 +25,13 @@ struct ChallengeListTests {
         }
         #expect(shown.joined(separator: " ") == expected)
     }
+
+    @Test("Only the beginning of a long field is parsed, also of one field alone")
+    func long() throws {
+        let field = "Digest qop=auth" + String(repeating: ",auth", count: 20_000)
+        let challenge = try #require(ChallengeList.parse(field.utf8).first)
+        #expect(challenge.parameters[0].bytes.count <= 16_384)
+        #expect(ChallengeList.parse([Array(field.utf8)]).first == challenge)
+        #expect(ChallengeList.parse((field + ", nonce=n").utf8).first?.parameters.count == 1)
+    }
 }
