@@ -30,8 +30,8 @@ struct RequestHandlers {
         if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(callFiles.noFiles) }
         // Before a thread opens files: a daemon that ends may end before it has.
         guard requests.isServing() else { throw .draining }
-        let limit = { () throws(RPCError) in try requests.limit(of: call) }
-        return try callFiles.withFiles(of: call, within: limit, carryOut)
+        return try callFiles.withFiles(
+            of: call, within: { () throws(RPCError) in try requests.limit(of: call) }, carryOut)
     }
 
     private func submit(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {

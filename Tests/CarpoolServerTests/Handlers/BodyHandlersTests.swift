@@ -16,7 +16,7 @@ struct BodyHandlersTests {
     private func requestWithFile() throws -> String {
         let entry = try stage.submit(client, #","response_body":"file""#)
         try stage.finish(entry, body: Array("hello".utf8))
-        #expect(stage.folder.names(in: "spool") == [entry.request.id])
+        #expect(stage.folder.names(in: "spool").count == 1)
         return #"{"request":"\#(entry.request.id)"}"#
     }
 
