@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 import subprocess
@@ -215,7 +216,7 @@ class TestAnotherUser:
         theirs.chmod(0o555)
         inode = file.stat().st_ino
         for body in (LARGE, b"new"):
-            url = origin.on("/body", lambda exchange, body=body: exchange.reply(body=body))
+            url = origin.on("/body", functools.partial(Exchange.reply, body=body))
             done = self.get(daemon, *options, "-o", file, url)
             assert (done.returncode, done.stderr) == (OK, b"")
             assert (file.read_bytes().endswith(body), file.stat().st_ino, mode(file)) == (True, inode, 0o600)

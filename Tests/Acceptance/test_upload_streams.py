@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import random
 import threading
@@ -300,6 +301,10 @@ def test_bodies_in_memory_have_an_end(start: StartDaemon, origin: ScriptedOrigin
         assert client.call("request.perform", body={"text": text}, **params)["outcome"]["ok"]
 
 
+def has_response(client: carpool.Client, request: str) -> bool:
+    return "response" in client.call("request.get", request=request)
+
+
 @pytest.mark.parametrize("status", ["200 OK", "201 Created", "204 No Content", "413 Content Too Large"])
 def test_a_whole_response_before_the_end_of_the_body_is_the_outcome(
     client: carpool.Client, origin: ScriptedOrigin, status: str
@@ -318,7 +323,7 @@ def test_a_whole_response_before_the_end_of_the_body_is_the_outcome(
         answered.clear()
         request = submit(client, url)
         put(client, request, b"first")
-        eventually(lambda request=request: "response" in client.call("request.get", request=request))
+        eventually(functools.partial(has_response, client, request))
         answered.set()
         with contextlib.suppress(carpool.RPCError):
             for number in range(200):

@@ -48,7 +48,7 @@ class Tokens:
         came = [request for request in self._origin.requests if request.target == "/resource"]
         return ["".join(request.values("Authorization")).removeprefix("Bearer ") for request in came]
 
-    def oauth2(self, token: str | None = "v0", **options: Any) -> dict[str, Any]:
+    def oauth2(self, token: str | None = "v0", **options: Any) -> Any:
         """Make the interceptor, at first with this token, which is valid for `expires_in_ms`."""
         credential = None
         if token is not None:
@@ -65,7 +65,7 @@ class Tokens:
 
         return self._origin.on(f"/quiet{number}", reply)
 
-    def grant(self, grant: str = "client_credentials", **options: Any) -> dict[str, Any]:
+    def grant(self, grant: str = "client_credentials", **options: Any) -> Any:
         """Make the interceptor that obtains its tokens."""
         return {"oauth2": {"token_url": self.token_url, "grant": grant, **options}}
 
