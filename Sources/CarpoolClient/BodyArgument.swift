@@ -47,7 +47,8 @@ package enum BodyArgument {
         case .upload(let path): return try upload(path)
         case .form(let parts):
             // The daemon opens them when the request is made; a wrong name is noticed before.
-            for case .file(let path) in parts.map(\.content) where access(path, R_OK) != 0 { throw .last("open", path) }
+            for case .file(let path) in parts.map(\.content)
+            where SystemPath.withBytes(path, { access($0, R_OK) }) != 0 { throw .last("open", path) }
             return .form(parts)
         }
     }

@@ -33,7 +33,9 @@ public struct DaemonLauncher {
     public static func findProgram() -> String? {
         // Relative directories in PATH are ignored: they depend on the working directory.
         let path = (Environment.process["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
-        return ([ownFolder()].compactMap(\.self) + path).lazy.map { "\($0)/carpoold" }.first { access($0, X_OK) == 0 }
+        return ([ownFolder()].compactMap(\.self) + path).lazy.map { "\($0)/carpoold" }.first { program in
+            SystemPath.withBytes(program) { access($0, X_OK) } == 0
+        }
     }
 
     private static func ownFolder() -> Substring? {

@@ -15,13 +15,16 @@ public struct DetachedProcess: Sendable {
         _ path: String, arguments: [String], environment: [String], log: borrowing FileDescriptor,
         status: borrowing FileDescriptor
     ) throws(SystemError) -> DetachedProcess {
-        var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        var arguments: [UnsafeMutablePointer<CChar>?] =
+            [SystemPath.withBytes(path) { strdup($0) }] + arguments.map { strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
         defer { for pointer in arguments + environment { free(pointer) } }
         // Moved up, so that putting one in its place cannot overwrite another.
         let log = try above(log.raw)
         let status = try above(status.raw)
-        let pid = CLinux_spawn_detached(path, &arguments, &environment, log.raw, status.raw)
+        let pid = SystemPath.withBytes(path) {
+            CLinux_spawn_detached($0, &arguments, &environment, log.raw, status.raw)
+        }
         guard pid > 0 else { throw .last("posix_spawn", path) }
         return DetachedProcess(pid: pid)
     }

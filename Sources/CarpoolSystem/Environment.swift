@@ -12,7 +12,7 @@ public struct Environment {
 
     /// The environment of this process, read at each look-up.
     public static var process: Environment {
-        Environment { name in getenv(name).map { String(cString: $0) } }
+        Environment { name in getenv(name).map { SystemPath.text($0) } }
     }
 
     /// The value of a variable; `nil` if it is unset or empty, which is the same according to the XDG specification.
@@ -21,9 +21,14 @@ public struct Environment {
         return value
     }
 
-    /// An absolute path in a variable; a relative one is ignored, as the XDG Base Directory Specification asks.
+    /// A path of the program's own socket and folders, which are UTF-8: other bytes are replaced.
+    func ownPath(_ name: String) -> String? {
+        self[name].map { SystemPath.hasBytes($0) ? String(decoding: SystemPath.bytes(of: $0), as: UTF8.self) : $0 }
+    }
+
+    /// The same, if it is absolute; a relative one is ignored, as the XDG Base Directory Specification asks.
     func path(_ name: String) -> String? {
-        guard let value = self[name], value.utf8.first == UInt8(ascii: "/") else { return nil }
+        guard let value = ownPath(name), value.utf8.first == UInt8(ascii: "/") else { return nil }
         return value
     }
 }

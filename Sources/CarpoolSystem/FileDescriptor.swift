@@ -21,7 +21,7 @@ public struct FileDescriptor: ~Copyable {
     /// Opens a file close-on-exec, as open(2) does.
     public static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemError) -> FileDescriptor {
         while true {
-            let fd = Glibc.open(path, flags | O_CLOEXEC, mode)
+            let fd = SystemPath.withBytes(path) { Glibc.open($0, flags | O_CLOEXEC, mode) }
             if fd >= 0 { return FileDescriptor(owning: fd) }
             if errno != EINTR { throw .last("open", path) }
         }
@@ -32,7 +32,7 @@ extension FileDescriptor {
     /// A new unnamed file of mode 0600 in a folder (open(2), `O_TMPFILE`): it is never visible half written, and
     /// disappears if the process dies.
     public static func unnamed(in directory: String) throws(SystemError) -> FileDescriptor {
-        let fd = CLinux_open_unnamed(directory)
+        let fd = SystemPath.withBytes(directory) { CLinux_open_unnamed($0) }
         guard fd >= 0 else { throw .last("open", directory) }
         return FileDescriptor(owning: fd)
     }

@@ -15,7 +15,7 @@ public final class Folder: @unchecked Sendable {
     /// Opens a folder by its absolute path, without following a symbolic link in any part of it.
     /// - Parameter missingMode: makes the parts that are missing with this mode; `nil` fails with ENOENT instead.
     public init(_ path: String, missingMode: UInt32? = nil) throws(SystemError) {
-        let raw = CLinux_open_folder(path, missingMode == nil ? 0 : 1, missingMode ?? 0)
+        let raw = SystemPath.withBytes(path) { CLinux_open_folder($0, missingMode == nil ? 0 : 1, missingMode ?? 0) }
         guard raw >= 0 else { throw .last("open", path) }
         descriptor = FileDescriptor(owning: raw)
         self.path = path
@@ -30,9 +30,9 @@ public final class Folder: @unchecked Sendable {
     public static func resolve(_ path: String) throws(SystemError) -> String {
         var (known, rest) = (path[...], "")
         while !known.isEmpty {
-            if let resolved = realpath(String(known), nil) {
+            if let resolved = SystemPath.withBytes(String(known), { realpath($0, nil) }) {
                 defer { free(resolved) }
-                let real = String(cString: resolved)
+                let real = SystemPath.text(resolved)
                 return rest.isEmpty ? real : (real == "/" ? "" : real) + rest
             }
             guard errno == ENOENT else { throw .last("realpath", path) }
@@ -46,7 +46,7 @@ public final class Folder: @unchecked Sendable {
     /// Opens a file in it, close-on-exec.
     public func open(_ name: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemError) -> FileDescriptor {
         while true {
-            let raw = openat(descriptor.raw, name, flags | O_CLOEXEC, mode)
+            let raw = SystemPath.withBytes(name) { openat(descriptor.raw, $0, flags | O_CLOEXEC, mode) }
             if raw >= 0 { return FileDescriptor(owning: raw) }
             if errno != EINTR { throw .last("open", "\(path)/\(name)") }
         }
@@ -55,7 +55,8 @@ public final class Folder: @unchecked Sendable {
     /// The status of a name in it; a symbolic link is not followed.
     public func status(of name: String) throws(SystemError) -> FileStatus {
         var status = stat()
-        guard fstatat(descriptor.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        let result = SystemPath.withBytes(name) { fstatat(descriptor.raw, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        guard result == 0 else {
             throw .last("stat", "\(path)/\(name)")
         }
         return FileStatus(status)
@@ -63,15 +64,20 @@ public final class Folder: @unchecked Sendable {
 
     /// Renames a file of it to a name in another folder; EEXIST if that is taken and may not be replaced.
     public func rename(_ name: String, to newName: String, in folder: Folder, replaces: Bool) throws(SystemError) {
-        let result = CLinux_rename_between(
-            descriptor.raw, name, folder.descriptor.raw, newName, replaces ? 1 : 0)
+        let result = SystemPath.withBytes(name) { old in
+            SystemPath.withBytes(newName) { new in
+                CLinux_rename_between(descriptor.raw, old, folder.descriptor.raw, new, replaces ? 1 : 0)
+            }
+        }
         guard result == 0 else { throw .last("rename", "\(folder.path)/\(newName)") }
     }
 
     /// Whether a path leads to it now.
     public func isAt(_ path: String) -> Bool {
         var (own, there) = (stat(), stat())
-        guard fstat(descriptor.raw, &own) == 0, stat(path, &there) == 0 else { return false }
+        guard fstat(descriptor.raw, &own) == 0, SystemPath.withBytes(path, { stat($0, &there) }) == 0 else {
+            return false
+        }
         return own.st_dev == there.st_dev && own.st_ino == there.st_ino
     }
 
@@ -87,14 +93,17 @@ public final class Folder: @unchecked Sendable {
 
     /// Removes a file of it.
     public func unlink(_ name: String) throws(SystemError) {
-        guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last("unlink", "\(path)/\(name)") }
+        guard SystemPath.withBytes(name, { unlinkat(descriptor.raw, $0, 0) }) == 0 else {
+            throw .last("unlink", "\(path)/\(name)")
+        }
     }
 }
 
 extension FileDescriptor {
     /// Links an unnamed file to a name in a folder; fails if the name exists.
     public borrowing func link(to name: String, in folder: Folder) throws(SystemError) {
-        guard CLinux_link_unnamed_in(raw, folder.descriptor.raw, name) == 0 else {
+        let result = SystemPath.withBytes(name) { [raw] in CLinux_link_unnamed_in(raw, folder.descriptor.raw, $0) }
+        guard result == 0 else {
             throw .last("linkat", "\(folder.path)/\(name)")
         }
     }

@@ -30,7 +30,7 @@ public final class OutputFile {
             return
         }
         var info = stat()
-        let isThere = stat(target, &info) == 0
+        let isThere = SystemPath.withBytes(target) { stat($0, &info) } == 0
         if isThere, info.st_mode & S_IFMT != S_IFREG {
             descriptor = try FileDescriptor.open(target, O_WRONLY)
             folder = nil
@@ -108,21 +108,25 @@ extension OutputFile {
         // The name of a folder is refused by another check.
         guard !path.hasSuffix("/"), let place = place(of: path) else { return }
         var info = stat()
-        guard stat(place, &info) == 0 else {
+        guard SystemPath.withBytes(place, { stat($0, &info) }) == 0 else {
             guard errno == ENOENT else { throw .last("open", path) }
             return try check(access: W_OK | X_OK, to: parent(of: place), path)
         }
         switch info.st_mode & S_IFMT {
         case S_IFDIR: throw SystemError(code: EISDIR, operation: "open", subject: path)
         case S_IFREG where geteuid() == 0 || info.st_uid == geteuid():
-            if faccessat(AT_FDCWD, parent(of: place), W_OK | X_OK, AT_EACCESS) == 0 { return }
+            if isAllowed(W_OK | X_OK, to: parent(of: place)) { return }
             try check(access: W_OK, to: place, path)
         default: try check(access: W_OK, to: place, path)
         }
     }
 
     private static func check(access: Int32, to place: String, _ path: String) throws(SystemError) {
-        guard faccessat(AT_FDCWD, place, access, AT_EACCESS) == 0 else { throw .last("open", path) }
+        guard isAllowed(access, to: place) else { throw .last("open", path) }
+    }
+
+    private static func isAllowed(_ access: Int32, to place: String) -> Bool {
+        SystemPath.withBytes(place) { faccessat(AT_FDCWD, $0, access, AT_EACCESS) } == 0
     }
 
     /// The folder of a path, as an absolute path.
@@ -136,7 +140,7 @@ extension OutputFile {
     /// The descriptor of this process that a path stands for: `/proc/self/fd/1`, `/dev/fd/1` (proc(5)).
     private static func openDescriptor(at path: String) -> Int32? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), let number = Int32(path[slash...].dropFirst()),
-            number >= 0, let folder = realpath(String(path[..<slash]), nil)
+            number >= 0, let folder = SystemPath.withBytes(String(path[..<slash]), { realpath($0, nil) })
         else { return nil }
         defer { free(folder) }
         return String(cString: folder) == "/proc/\(getpid())/fd" ? number : nil

@@ -10,7 +10,7 @@ public enum PathOwnership {
         guard !path.hasPrefix("/") else { return foreignPart(of: path, uid: geteuid()) }
         guard let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
-        return foreignPart(of: "\(String(cString: folder))/\(path)", uid: geteuid())
+        return foreignPart(of: "\(SystemPath.text(folder))/\(path)", uid: geteuid())
     }
 
     /// The most links that are followed (path_resolution(7)).
@@ -35,7 +35,7 @@ public enum PathOwnership {
             }
             let next = "\(place)/\(part)"
             var status = stat()
-            guard lstat(next, &status) == 0 else {
+            guard SystemPath.withBytes(next, { lstat($0, &status) }) == 0 else {
                 Shortage.noteIfShort(errno)
                 return errno == ENOENT ? nil : next
             }

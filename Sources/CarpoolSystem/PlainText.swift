@@ -1,5 +1,6 @@
 /// Text that is safe to print on a terminal, and in a log: control characters (C0 and C1), formatting characters such
-/// as those of bidirectional text, and line separators are escaped as `\u{202e}`.
+/// as those of bidirectional text, and line separators are escaped as `\u{202e}`; bytes of paths that are not UTF-8
+/// (``SystemPath``) as `\xe9`.
 public enum PlainText {
     /// Escapes all characters that are not printable.
     public static func escaped(_ text: String) -> String {
@@ -8,6 +9,8 @@ public enum PlainText {
         for scalar in text.unicodeScalars {
             if isPrintable(scalar) {
                 escaped.unicodeScalars.append(scalar)
+            } else if let byte = SystemPath.byte(of: scalar) {
+                escaped += "\\x\(String(byte, radix: 16))"
             } else {
                 escaped += "\\u{\(String(scalar.value, radix: 16))}"
             }

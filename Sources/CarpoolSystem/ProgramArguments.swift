@@ -26,6 +26,6 @@ public enum ProgramArguments {
             return nil
         }
         defer { free(path) }
-        return String(cString: path)
+        return SystemPath.text(path)
     }
 }

@@ -44,7 +44,7 @@ public struct RegularFile: ~Copyable {
         guard !namesProcess(path) else {
             throw .ofThisProcess(SystemError(code: EINVAL, operation: "open", subject: path))
         }
-        let fd = CLinux_open_path(path)
+        let fd = SystemPath.withBytes(path) { CLinux_open_path($0) }
         guard fd >= 0 else {
             let error = SystemError.last("open", path)
             guard error.code == ELOOP else { throw .unreachable(error) }
@@ -98,7 +98,7 @@ public struct RegularFile: ~Copyable {
     /// Whether the symbolic links of a path form a cycle, which has the same error number as a link of /proc. For the
     /// message alone.
     private static func isLoop(_ path: String) -> Bool {
-        guard let resolved = realpath(path, nil) else { return errno == ELOOP }
+        guard let resolved = SystemPath.withBytes(path, { realpath($0, nil) }) else { return errno == ELOOP }
         free(resolved)
         return false
     }
@@ -107,6 +107,6 @@ public struct RegularFile: ~Copyable {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &target, target.count)
         guard count > 0, count < target.count else { return nil }
-        return String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return SystemPath.text(target[..<count].lazy.map { UInt8(bitPattern: $0) })
     }
 }

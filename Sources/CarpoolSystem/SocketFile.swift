@@ -15,7 +15,7 @@ public final class SocketFile: Sendable {
 
     /// Finds a socket. Symbolic links are followed, but not the magic links of /proc for open files.
     public static func open(_ path: String) throws(SystemError) -> SocketFile {
-        let descriptor = CLinux_open_path(path)
+        let descriptor = SystemPath.withBytes(path) { CLinux_open_path($0) }
         guard descriptor >= 0 else { throw .last("connect", path) }
         let file = SocketFile(owning: descriptor)
         var status = stat()

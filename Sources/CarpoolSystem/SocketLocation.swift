@@ -43,7 +43,9 @@ public struct SocketLocation: Equatable, Sendable {
         option: String?, environment: Environment, uid: UInt32, inspect: (String) -> DirectoryState
     ) -> SocketLocation {
         if let option { return SocketLocation(explicit: option, rule: .option) }
-        if let variable = environment["CARPOOL_SOCKET"] { return SocketLocation(explicit: variable, rule: .variable) }
+        if let variable = environment.ownPath("CARPOOL_SOCKET") {
+            return SocketLocation(explicit: variable, rule: .variable)
+        }
         let homes = Directories(environment: environment, uid: uid)
         if let runtime = environment.path("XDG_RUNTIME_DIR"), inspect(runtime) == .ours(mode: 0o700) {
             return SocketLocation(below: ["\(runtime)/carpool"], rule: .runtimeDirectory, homes)
@@ -76,7 +78,7 @@ public struct SocketLocation: Equatable, Sendable {
     public static func absolute(_ path: String) -> String {
         guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
-        return String(cString: here) + "/" + path
+        return SystemPath.text(here) + "/" + path
     }
 
     /// The directories that must belong to this user, outermost first, whether they exist or not; none for a path that

@@ -20,10 +20,10 @@ enum SymbolicLink {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { readlink(path, $0, text.count) } ?? -1
+                text.baseAddress.map { start in SystemPath.withBytes(path) { readlink($0, start, text.count) } } ?? -1
             }
         }
-        return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
+        return count > 0 ? SystemPath.text(bytes[..<count]) : nil
     }
 
     /// The directory of a path with its slash; empty if there is none.

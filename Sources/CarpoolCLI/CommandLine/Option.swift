@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolSystem
 
 /// The syntax and the meaning of an option.
 struct OptionSpecification: Equatable {
@@ -7,6 +8,19 @@ struct OptionSpecification: Equatable {
     /// The placeholder of the value in the help; `nil` for an option without a value.
     let placeholder: String?
     let summary: String
+
+    /// Whether the value is the path of a file, or has one behind an `@`.
+    func takesPath(_ value: String) -> Bool {
+        switch placeholder {
+        case "FILE", "FILE[:PASSWORD]", "DIR", "PINS": true
+        case "PATH": long != OptionSpecification.socket.long
+        case "DATA": value.hasPrefix("@") || long == "--cookie" && !value.contains("=")
+        case "'NAME: VALUE'", "SECRET": value.hasPrefix("@")
+        case "TEXT": long == "--write-out" && value.hasPrefix("@")
+        case "'NAME=VALUE'": value.contains("=@")
+        default: false
+        }
+    }
 
     static let help = OptionSpecification(
         long: "--help", short: "h", placeholder: nil, summary: "print the help of the command")
@@ -94,6 +108,10 @@ struct Option<Arguments> {
         if requiresText, value.isEmpty {
             let (long, placeholder) = (specification.long, specification.placeholder ?? "")
             throw UsageError("the value of \(long) is empty: it takes \(placeholder)")
+        }
+        var value = value
+        if SystemPath.hasBytes(value), !specification.takesPath(value) {
+            value = try ProcessArguments.text(of: value, name: "the value of \(specification.long)")
         }
         switch effect {
         case .help: return false

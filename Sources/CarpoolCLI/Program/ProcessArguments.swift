@@ -20,6 +20,16 @@ enum ProcessArguments {
 
     private static func isCurl(_ word: UnsafePointer<CChar>?) -> Bool { word.map { strcmp($0, "curl") == 0 } ?? false }
 
+    /// The text of a value that names no file. Throws if it is not UTF-8: a repaired one would differ from what the user
+    /// typed.
+    static func text(of value: String, name: @autoclosure () -> String) throws(UsageError) -> String {
+        guard SystemPath.hasBytes(value) else { return value }
+        guard let text = String(validating: SystemPath.bytes(of: value), as: UTF8.self) else {
+            throw UsageError("\(name()) is not UTF-8; send binary data from a file: -d @FILE")
+        }
+        return text
+    }
+
     /// Whether all arguments are UTF-8.
     static var areUTF8: Bool {
         (0..<ProgramArguments.count).allSatisfy { number in
@@ -27,16 +37,14 @@ enum ProcessArguments {
         }
     }
 
-    /// Returns the arguments; throws if one is not UTF-8, because a repaired one would differ from what the user typed.
-    static func read() throws(Failure) -> [String] {
+    /// Returns the arguments, as ``SystemPath`` writes paths: one that is not UTF-8 may be the path of a file. Values that
+    /// are none get their own text back, or are refused, by ``text(of:name:)``. Those of curl are plain.
+    static func read() -> [String] {
         var arguments: [String] = []
         arguments.reserveCapacity(ProgramArguments.count)
         for i in 1..<max(1, ProgramArguments.count) {
             guard let pointer = ProgramArguments.value(i) else { break }
-            guard let text = String(validatingCString: pointer) else {
-                throw Failure(.usage, "argument \(i) is not UTF-8", hint: "send binary data from a file: -d @FILE")
-            }
-            arguments.append(text)
+            arguments.append(areOfCurl ? String(cString: pointer) : SystemPath.text(pointer))
         }
         return arguments
     }

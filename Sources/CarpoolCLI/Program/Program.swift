@@ -13,7 +13,7 @@ package enum Program {
             if ProcessArguments.areOfCurl, !ProcessArguments.areUTF8 {
                 exit(CurlProgram.leave(ProcessArguments.wordsOfCurl, because: "an argument that is not UTF-8"))
             }
-            let arguments = try ProcessArguments.read()
+            let arguments = ProcessArguments.read()
             if ProcessArguments.isNamedCurl { exit(CurlProgram.run(arguments)) }
             exit(try run(arguments).rawValue)
         } catch {

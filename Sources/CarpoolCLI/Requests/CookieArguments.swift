@@ -60,15 +60,17 @@ struct CookieArguments: Equatable {
     private func checkJar() throws(Failure) {
         guard let jar, jar != "-" else { return }
         let folder = jar.lastIndex(of: "/").map { String(jar[...$0]) } ?? "."
-        guard access(folder, W_OK | X_OK) == 0 || access(jar, F_OK) == 0 else {
+        guard SystemPath.withBytes(folder, { access($0, W_OK | X_OK) }) == 0 || isThere(jar) else {
             throw Failure(.usage, "cannot write the cookies to \(jar): \(SystemError.last("access").reason)")
         }
         // Only a directory has entries, also behind symbolic links.
-        guard access("\(jar)/.", F_OK) != 0 else {
+        guard !isThere("\(jar)/.") else {
             throw Failure(
                 .usage, "cannot write the cookies to \(jar): it is a directory", hint: "-c takes the name of a file")
         }
     }
+
+    private func isThere(_ path: String) -> Bool { SystemPath.withBytes(path) { access($0, F_OK) } == 0 }
 
     /// Writes the parameter `cookies`. Without a jar the text is a header field, and the parameter keeps the response
     /// out of the session's jar.

@@ -17,7 +17,7 @@ struct DownloadDestination {
     init?(_ name: String, _ request: RequestArguments, _ daemon: DaemonAccess) {
         guard let place = OutputFile.place(of: name) else { return nil }
         var info = stat()
-        let isThere = stat(place, &info) == 0
+        let isThere = SystemPath.withBytes(place) { stat($0, &info) } == 0
         guard !request.printsHead, !isThere || info.st_mode & S_IFMT == S_IFREG, daemon.isOurs else { return nil }
         self.name = name
         path = SocketLocation.absolute(place)

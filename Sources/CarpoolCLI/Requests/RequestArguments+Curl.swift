@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolSystem
 
 // Options with the names and the meanings that they have in curl.
 
@@ -47,7 +48,7 @@ extension RequestArguments {
         guard let name, !name.isEmpty, name != ".", name != ".." else {
             throw Failure(.usage, "-O: the URL '\(url)' has no file name", hint: "name the file with -o FILE")
         }
-        output = String(name)
+        output = SystemPath.text(name.utf8)
     }
 
     fileprivate static func range(_ text: String) throws(UsageError) -> Field {

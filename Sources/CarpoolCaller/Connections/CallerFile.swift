@@ -13,7 +13,7 @@ enum CallerFile {
         guard let path else { return false }
         if RegularFile.leadsToProcess(path) { return true }
         var info = stat()
-        guard stat(path, &info) == 0 else { return false }
+        guard SystemPath.withBytes(path, { stat($0, &info) }) == 0 else { return false }
         return info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR
     }
 

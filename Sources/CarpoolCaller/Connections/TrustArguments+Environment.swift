@@ -30,7 +30,7 @@ extension TrustArguments {
 
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return SystemPath.withBytes(path) { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private func with(_ path: String, of name: String) -> TrustArguments {

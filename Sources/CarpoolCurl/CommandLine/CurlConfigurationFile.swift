@@ -16,7 +16,7 @@ enum CurlConfigurationFile {
         if let home = environment["HOME"] {
             candidates += ["\(home)/.curlrc", "\(home)/_curlrc", "\(home)/.config/curlrc"]
         }
-        for path in candidates where access(path, R_OK) == 0 {
+        for path in candidates where SystemPath.withBytes(path, { access($0, R_OK) }) == 0 {
             if let part = PathOwnership.foreignPart(of: path) {
                 guard !line.invocation.global.isSilent else { return }
                 line.remarks = ["\(path) is not used: another user can change \(part)"]

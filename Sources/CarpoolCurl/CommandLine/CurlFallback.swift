@@ -16,14 +16,15 @@ struct CurlFallback {
     /// command was called.
     func candidates() -> [String] {
         var own = stat()
-        let isKnown = ProgramArguments.programPath.map { stat($0, &own) == 0 } ?? false
+        let isKnown = ProgramArguments.programPath.map { SystemPath.withBytes($0) { stat($0, &own) } == 0 } ?? false
         let tried = tried
         var found: [String] = []
         for folder in (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {
             let path = "\(folder)/curl"
             var status = stat()
-            guard folder.hasPrefix("/"), !tried.contains(path), !found.contains(path), stat(path, &status) == 0,
-                status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0
+            guard folder.hasPrefix("/"), !tried.contains(path), !found.contains(path),
+                SystemPath.withBytes(path, { stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG,
+                SystemPath.withBytes(path, { access($0, X_OK) }) == 0
             else { continue }
             if isKnown, status.st_dev == own.st_dev, status.st_ino == own.st_ino { continue }
             found.append(path)
@@ -43,10 +44,10 @@ struct CurlFallback {
             lseek(memory.raw, 0, SEEK_SET)
             dup2(memory.raw, input.descriptor)
         }
-        setenv(CurlFallback.guardVariable, (tried + [path]).joined(separator: ":"), 1)
+        SystemPath.withBytes((tried + [path]).joined(separator: ":")) { _ = setenv(CurlFallback.guardVariable, $0, 1) }
         // The word before them becomes the name of the program.
         guard let words = ProgramArguments.values.map({ $0 + (ProgramArguments.count - count - 1) }) else { return }
         words.pointee = strdup("curl")
-        execv(path, words)
+        SystemPath.withBytes(path) { _ = execv($0, words) }
     }
 }

@@ -155,7 +155,9 @@ struct CurlSettings {
     /// Finds files that cannot be read and versions that exclude each other, in curl's words: the daemon would refuse
     /// them in its own.
     func check() throws(CurlError) {
-        if trust.authoritiesText == nil, let path = trust.authorities, access(path, R_OK) != 0 {
+        if trust.authoritiesText == nil, let path = trust.authorities,
+            SystemPath.withBytes(path, { access($0, R_OK) }) != 0
+        {
             throw CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
         }

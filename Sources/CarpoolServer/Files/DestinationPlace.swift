@@ -19,7 +19,7 @@ enum DestinationPlace {
             return (directory == "/" ? "" : directory) + path[slash...]
         }
         var status = stat()
-        guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
+        guard SystemPath.withBytes(real, { stat($0, &status) }) == 0 else { throw cannotOpen(path, errno) }
         let kind = status.st_mode & S_IFMT
         guard kind == S_IFREG else { throw cannotOpen(path, kind == S_IFDIR ? EISDIR : EINVAL) }
         return real
@@ -30,19 +30,19 @@ enum DestinationPlace {
         try AbsolutePath.check(path, at: place)
         guard let real = try resolve(path) else { return try missing(path, of: path) }
         var status = stat()
-        guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
+        guard SystemPath.withBytes(real, { stat($0, &status) }) == 0 else { throw cannotOpen(path, errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotOpen(path, ENOTDIR) }
         return real
     }
 
     /// The path without symbolic links; `nil` if there is nothing of that name.
     private static func resolve(_ path: String) throws(RPCError) -> String? {
-        guard let resolved = realpath(path, nil) else {
+        guard let resolved = SystemPath.withBytes(path, { realpath($0, nil) }) else {
             if errno == ENOENT { return nil }
             throw cannotOpen(path, errno)
         }
         defer { free(resolved) }
-        return String(cString: resolved)
+        return SystemPath.text(resolved)
     }
 
     /// Resolves the directory of a path that does not exist completely, with the symbolic links of the part that

@@ -248,7 +248,7 @@ struct TrustMaterialFiles {
 
     /// The names of PEM files: those that end with `.pem`, `.crt` or `.cer`, and hashes as `openssl rehash` makes them.
     private static func names(in path: String, _ place: String) throws(Refusal) -> [String] {
-        guard let directory = opendir(path) else {
+        guard let directory = SystemPath.withBytes(path, { opendir($0) }) else {
             let code = errno
             throw Refusal(
                 error: .cannotOpen(path: path, code: code, reason: String(cString: strerror(code))))
@@ -257,7 +257,7 @@ struct TrustMaterialFiles {
         var names: Set<String> = []
         while let entry = readdir(directory) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { SystemPath.text($0) }
             }
             guard isCertificateName(name) else { continue }
             names.insert(name)

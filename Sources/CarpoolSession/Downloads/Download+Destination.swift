@@ -12,7 +12,8 @@ extension Download {
         case .file(let path): begin(.file(path, options), request)
         case .directory(let path):
             let name = SuggestedName(head, url: request.url).text
-            begin(.file("\(path)/\(name)", options), request)
+            // Characters of it that would stand for bytes do not.
+            begin(.file("\(path)/\(SystemPath.text(name.utf8))", options), request)
         case .ask(let decider):
             isWaiting = true
             let generation = request.machine.nextGeneration()

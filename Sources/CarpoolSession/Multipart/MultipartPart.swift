@@ -1,4 +1,5 @@
 public import CarpoolHTTP
+internal import CarpoolSystem
 
 /// One part of a form (RFC 7578, section 4).
 public struct MultipartPart {
@@ -32,12 +33,16 @@ public struct MultipartPart {
     }
 
     /// The fields before the bytes (MP-03, MP-04), with the blank line behind them.
-    func head(fileName: String?, contentType: String?) -> String {
-        var head = "Content-Disposition: form-data; name=\"\(MultipartPart.escaped(name))\""
-        if let fileName { head += "; filename=\"\(MultipartPart.escaped(fileName))\"" }
-        head += "\r\n"
-        if let contentType { head += "Content-Type: \(contentType)\r\n" }
-        return head + "\r\n"
+    func head(fileName: String?, contentType: String?) -> [UInt8] {
+        var head = Array("Content-Disposition: form-data; name=\"\(MultipartPart.escaped(name))\"".utf8)
+        // The name of a file need not be UTF-8, and is sent as it is.
+        if let fileName {
+            head +=
+                Array("; filename=\"".utf8) + SystemPath.bytes(of: MultipartPart.escaped(fileName)) + Array("\"".utf8)
+        }
+        head += Array("\r\n".utf8)
+        if let contentType { head += Array("Content-Type: \(contentType)\r\n".utf8) }
+        return head + Array("\r\n".utf8)
     }
 
     /// Escapes what would end a quoted name or its line, as browsers do (HTML, "multipart/form-data encoding

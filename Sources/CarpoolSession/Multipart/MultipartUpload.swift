@@ -143,7 +143,7 @@ public final class MultipartUpload: Uploadable {
         for (index, part) in parts.enumerated() {
             guard let (head, content) = content(of: part, files[index]) else { continue }
             let text = segments.isEmpty ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
-            segments.append(.bytes(Array((text + head).utf8)))
+            segments.append(.bytes(Array(text.utf8) + head))
             segments.append(content)
         }
         guard !segments.isEmpty else { return [] }
@@ -152,7 +152,7 @@ public final class MultipartUpload: Uploadable {
 
     private func content(
         of part: MultipartPart, _ opened: MultipartFile.Opened?
-    ) -> (head: String, content: SegmentedBody.Segment)? {
+    ) -> (head: [UInt8], content: SegmentedBody.Segment)? {
         let head = part.head(fileName: part.fileName, contentType: part.contentType)
         switch part.content {
         case .bytes(let bytes): return (head, .bytes(bytes))

@@ -22,7 +22,9 @@ public struct ContentTypeValidator: ResponseValidator {
     /// missing fails with `.data_file_read_failed` (DL-15).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard request.body.count > 0, let path = request.body.path else { return completion(failure(of: request)) }
-        let look: @Sendable () -> SystemError? = { access(path, R_OK) == 0 ? nil : .last("open", path) }
+        let look: @Sendable () -> SystemError? = {
+            SystemPath.withBytes(path) { access($0, R_OK) } == 0 ? nil : .last("open", path)
+        }
         request.inBackground(look) { error in
             completion(error.map { .dataFileReadFailed(path, $0) } ?? failure(of: request))
         }

@@ -29,9 +29,13 @@ public final class PartialFileIndex: Sendable {
 
     /// Makes a link, and the directory again if it was removed.
     private func link(_ link: String, to path: String) -> Bool {
-        if symlink(path, link) == 0 { return true }
+        if make(link, to: path) { return true }
         guard errno == ENOENT, (try? PrivateDirectory.create(directory)) != nil else { return false }
-        return symlink(path, link) == 0
+        return make(link, to: path)
+    }
+
+    private func make(_ link: String, to path: String) -> Bool {
+        SystemPath.withBytes(path) { symlink($0, link) } == 0
     }
 
     /// Removes a file from the index.
@@ -48,7 +52,7 @@ public final class PartialFileIndex: Sendable {
         for link in links {
             guard let path = target(of: link) else { continue }
             var status = stat()
-            let isThere = lstat(path, &status) == 0
+            let isThere = SystemPath.withBytes(path) { lstat($0, &status) } == 0
             guard !isThere || status.st_mtim.tv_sec < oldest else { continue }
             if OpenedPartial.removeUnused(path, index: nil), unlink("\(directory)/\(link)") == 0 {
                 count.withLock { $0 -= 1 }
@@ -75,6 +79,6 @@ public final class PartialFileIndex: Sendable {
             let text = bytes.assumingMemoryBound(to: CChar.self)
             return text.baseAddress.map { readlink("\(directory)/\(link)", $0, text.count) } ?? 0
         }
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+        return count > 0 ? SystemPath.text(buffer[..<count]) : nil
     }
 }

@@ -222,7 +222,7 @@ def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:
 
 def certificate(cert: Any) -> dict[str, Any]:
     """Return the parameter `client_certificate` of a path, or of the paths of certificate, key, and a password."""
-    return certificate_of_paths(cert) if isinstance(cert, (str, os.PathLike)) else certificate_of_paths(*cert)
+    return certificate_of_paths(cert) if isinstance(cert, (str, bytes, os.PathLike)) else certificate_of_paths(*cert)
 
 
 class Idle(Generic[C]):

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
-from . import _forms
+from . import _forms, _paths
 from ._sources import Source
 
 # A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
@@ -55,7 +55,7 @@ class Body:
             self.content_type = _FORM_TYPE
             return self._content(_forms.encode(_forms.fields("data", data)))
         if isinstance(data, os.PathLike):
-            return {"file": os.path.abspath(data)}  # noqa: PTH100, resolve() would follow links
+            return {"file": _paths.absolute("data", data)}
         return data.param if isinstance(data, Source) else self._content(data)
 
     def _content(self, content: str | bytes) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Body:
         part = self._part_content(name, content, file_name)
         part["name"] = name
         if file_name is not None:
-            part["file_name"] = file_name
+            part["file_name"] = _paths.wire("files", file_name)
         elif self.large and self.large[-1][0] is part:
             raise ValueError(f"files: the field {name!r} is larger than 512 KiB: give it the name of a file")
         if content_type is not None:
@@ -108,7 +108,7 @@ class Body:
     def _part_content(self, name: str, content: Any, file_name: str | None) -> dict[str, Any]:
         if isinstance(content, os.PathLike):
             if file_name is not None:
-                return {"file": os.path.abspath(content)}  # noqa: PTH100, as above
+                return {"file": _paths.absolute("files", content)}
             with open(content, "rb") as file:  # noqa: PTH123, without importing pathlib
                 content = file.read()
         elif _is_text_file(content):
@@ -139,7 +139,7 @@ def in_files(large: list[tuple[dict[str, Any], bytes]]) -> Iterator[None]:
             file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
             file.write(content)
             file.flush()
-            place["file"] = file.name
+            place["file"] = _paths.wire("TMPDIR", file.name)
         yield
 
 
@@ -185,9 +185,9 @@ def _is_text_file(content: object) -> bool:
 def _file_name(name: str, content: Any) -> str:
     """Return the name of a file that is given without one; text and bytes are named after their field."""
     path = content if isinstance(content, os.PathLike) else getattr(content, "name", None)
-    if path is None or not isinstance(path, (str, os.PathLike)):
+    if path is None or not isinstance(path, (str, bytes, os.PathLike)):
         return name
-    return os.path.basename(os.fspath(path)) or name  # noqa: PTH119, without importing pathlib
+    return os.path.basename(os.fsdecode(path)) or name  # noqa: PTH119, without importing pathlib
 
 
 def _regular_file(file: Any) -> dict[str, Any] | None:
@@ -197,11 +197,13 @@ def _regular_file(file: Any) -> dict[str, Any] | None:
     """
     try:
         raw = file.raw if type(file) is io.BufferedReader else file
-        if type(raw) is not io.FileIO or file.writable() or not isinstance(file.name, (str, os.PathLike)):
+        is_named = isinstance(file.name, (str, bytes, os.PathLike))
+        if type(raw) is not io.FileIO or file.writable() or not is_named:
             return None
-        path = os.path.abspath(file.name)  # noqa: PTH100, as above
+        path = os.path.abspath(os.fsdecode(file.name))  # noqa: PTH100, resolve() would follow links
         is_same = os.path.samestat(own := os.fstat(file.fileno()), os.stat(path))  # noqa: PTH116, as above
-        return {"file": path, "offset": file.tell()} if is_same and stat.S_ISREG(own.st_mode) else None
+        is_whole = is_same and stat.S_ISREG(own.st_mode)
+        return {"file": _paths.wire("files", path), "offset": file.tell()} if is_whole else None
     except (AttributeError, OSError, ValueError):
         return None
 

@@ -32,6 +32,7 @@ from ._handlers import MAX_QUESTIONS
 from ._inputs import DigestAuth
 from ._log import logger
 from ._operations import auth_params, credential_params
+from ._paths import absolute
 from ._rpc import Question, RPCConnection
 
 Asked = TypeVar("Asked", bound=CallbackCall)
@@ -192,14 +193,14 @@ def _preprocess(_: PreprocessCall, value: Any) -> dict[str, Any]:
 def _destination(_: DestinationCall, value: Any) -> dict[str, Any]:
     if value is None:
         return {"spool": True}
-    if not isinstance(value, (str, os.PathLike)):
+    if not isinstance(value, (str, bytes, os.PathLike)):
         raise _wrong(value, "a path or None")
-    return {"path": os.path.abspath(value)}  # noqa: PTH100, resolve() would follow links
+    return {"path": absolute("the destination", value)}
 
 
 def _body(_: BodyCall, value: Any) -> dict[str, Any]:
     if isinstance(value, os.PathLike):
-        return {"file": os.path.abspath(value)}  # noqa: PTH100, as above
+        return {"file": absolute("the body", value)}
     if not isinstance(value, (str, bytes)):
         raise _wrong(value, "text, bytes or a path")
     return _bytes_or_text(value)

@@ -173,7 +173,7 @@ def _check_str(name: str, value: object) -> None:
 
 
 def _check_verify(name: str, value: object) -> None:
-    if not isinstance(value, (bool, str, os.PathLike)):
+    if not isinstance(value, (bool, str, bytes, os.PathLike)):
         raise TypeError(
             f"{name}: expected True, False or the path of a file or a directory, not {type(value).__name__}; "
             "trust= and tls= have more settings"
@@ -207,7 +207,7 @@ def _check_hooks(name: str, value: object) -> None:
 def _check_cert(name: str, value: object) -> None:
     paths = value if isinstance(value, (list, tuple)) else [value]
     for path in paths:
-        if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, (str, bytes, os.PathLike)):
             raise TypeError(f"{name}: expected a path or a pair of paths, not {type(path).__name__}")
 
 

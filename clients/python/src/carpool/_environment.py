@@ -38,7 +38,7 @@ def authorities() -> dict[str, Any] | None:
     if name == "SSL_CERT_DIR":
         place = directory(place)
     text = _text(place)
-    return {**(trust_of_path(place) if text is None else {"ca_pem": text}), "environment": name}
+    return {**(trust_of_path(place, name) if text is None else {"ca_pem": text}), "environment": name}
 
 
 def directory(places: str) -> str:

@@ -34,6 +34,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ._paths import shown
+
 if TYPE_CHECKING:
     from ._response import Response
 
@@ -115,7 +117,7 @@ class RPCError(CarpoolError):
         super().__init__(code, message, data)
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.name or self.code})" + (f"; {self.hint}" if self.hint else "")
+        return shown(f"{self.message} ({self.name or self.code})" + (f"; {self.hint}" if self.hint else ""))
 
     __repr__ = _shown
 
@@ -167,7 +169,7 @@ class RequestError(CarpoolError):
 
     def __str__(self) -> str:
         text = f"{self.message} ({self.name})" if self.message else self.name
-        return f"{text}; {self.hint}" if self.hint else text
+        return shown(f"{text}; {self.hint}" if self.hint else text)
 
     __repr__ = _shown
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from ._netrc import NetrcAuth
+from ._paths import AnyPath
 
 if TYPE_CHECKING:
     from ._cookies import CookieInput
@@ -17,10 +18,10 @@ Pairs = Mapping[str, Any] | Sequence[tuple[str, Any]]
 # The same, or the text of a query. With `encoding` it is any value that the daemon encodes.
 ParamInput = Pairs | Sequence[Any] | str | bytes
 # Bodies in memory, and files.
-Data = str | bytes | os.PathLike[str]
+Data = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 # The same, and bodies that are read while they are sent. Only AsyncClient takes asynchronous iterables.
 Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
-FileContent = str | bytes | os.PathLike[str] | IO[bytes]
+FileContent = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 # A content; a name of a file (None for a field), a content, a type and header fields; or a part of the daemon's.
 Part = (
     FileContent
@@ -33,10 +34,10 @@ Part = (
 FileInput = Mapping[str, Part] | Sequence[tuple[str, Part]] | Sequence[Mapping[str, Any]]
 # Seconds for the connection and between two bytes: both, or one for each. None is no limit.
 TimeoutInput = float | tuple[float | None, float | None]
-VerifyInput = bool | str | os.PathLike[str]
+VerifyInput = bool | AnyPath
 # Functions that are called with each response; what they return, unless it is None, replaces the response.
 HookInput = Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]]
-CertInput = str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]]
+CertInput = AnyPath | tuple[AnyPath, AnyPath]
 
 Serializer = Literal["data", "string", "json", "plist", "none"]
 

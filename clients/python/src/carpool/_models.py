@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ._paths import local
+
 
 def _text(value: Any) -> str:
     """Return a field's value; the daemon sends {"base64": ...} for one that is not UTF-8: it is read as Latin-1."""
@@ -42,7 +44,7 @@ def is_of_caller(path: str, record: dict[str, Any]) -> bool:
 
 def read_file(path: str) -> bytes | None:
     """Read a file of the daemon's; None if this process cannot open it (another user or mount namespace)."""
-    with contextlib.suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
+    with contextlib.suppress(OSError), open(local(path), "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
         return file.read()
     return None
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ._paths import AnyPath
+
 # The characters of hosts besides letters and digits; names with others in a file are for other programs.
 _HOST_MARKS: Final = "-_."
 _MAX_NAME: Final = 253
@@ -25,13 +27,13 @@ class NetrcAuth:
 
     __module__ = "carpool"
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, path: AnyPath | None = None) -> None:
         # Few programs need them, and they import others.
         import netrc  # noqa: PLC0415
         from pathlib import Path  # noqa: PLC0415
 
-        self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(path)
-        self._hosts = netrc.netrc(None if path is None else os.fspath(path)).hosts
+        self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(os.fsdecode(path))
+        self._hosts = netrc.netrc(None if path is None else os.fspath(self.path)).hosts
 
     def __repr__(self) -> str:
         return f"NetrcAuth({str(self.path)!r})"

@@ -17,7 +17,7 @@ from ._inputs import DigestAuth, HeaderInput
 from ._models import Progress
 from ._netrc import NetrcAuth
 from ._options import RequestOptions
-from ._paths import trust_of_path
+from ._paths import AnyPath, absolute, local, trust_of_path
 from ._response import Response
 from ._sources import Source
 
@@ -161,7 +161,7 @@ def _redirect(follows: bool) -> str:
     return "follow" if follows else "do_not_follow"
 
 
-def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
+def _trust(verify: bool | AnyPath) -> dict[str, Any] | None:
     if isinstance(verify, bool):
         return None if verify else {"verify": False}
     if not os.fspath(verify):
@@ -169,7 +169,7 @@ def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
     return trust_of_path(verify)
 
 
-def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:
+def _certificate(cert: AnyPath | tuple[AnyPath, ...]) -> dict[str, Any]:
     """Return `client_certificate` for the argument `cert`; resolve() would follow links."""
     if isinstance(cert, (tuple, list)):
         if len(cert) != 2 or not all(cert):  # noqa: PLR2004, a pair
@@ -181,12 +181,12 @@ def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ..
 
 
 def certificate_of_paths(
-    file: str | os.PathLike[str], key: str | os.PathLike[str] | None = None, password: str | bytes | None = None
+    file: AnyPath, key: AnyPath | None = None, password: str | bytes | None = None
 ) -> dict[str, Any]:
     """Return the parameter `client_certificate` for the paths of a certificate and its key."""
-    given = {"file": os.path.abspath(file)}  # noqa: PTH100, resolve() would follow links
+    given = {"file": absolute("cert", file)}
     if key:
-        given["key_file"] = os.path.abspath(key)  # noqa: PTH100
+        given["key_file"] = absolute("cert", key)
     if password:
         given["password"] = password.decode() if isinstance(password, bytes) else password
     return given
@@ -352,11 +352,10 @@ def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:
     return response.status_code in (RETRIED if statuses is None else statuses)
 
 
-def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
+def destination(path: AnyPath) -> dict[str, Any]:
     """Return the destination of a download: a file, or a directory in which the response names the file."""
-    place = os.path.abspath(path)  # noqa: PTH100, as above
-    kind = "directory" if os.path.isdir(place) else "path"  # noqa: PTH112
-    return present({kind: place, "remove_previous": True, "umask": _umask()})
+    kind = "directory" if os.path.isdir(path) else "path"  # noqa: PTH112, without importing pathlib
+    return present({kind: absolute("path", path), "remove_previous": True, "umask": _umask()})
 
 
 def _umask() -> int | None:
@@ -402,7 +401,7 @@ def poll_ms(end: float | None) -> int:
 
 def can_read(path: str) -> bool:
     """Whether this process can read a file of the daemon's."""
-    return os.access(path, os.R_OK)
+    return os.access(local(path), os.R_OK)
 
 
 def spool_path(record: dict[str, Any]) -> str | None:

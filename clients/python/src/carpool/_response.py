@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from . import _cookies, _framing, _names
+from . import _cookies, _framing, _names, _paths
 from ._cookies import Cookies
 from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
 from ._models import CacheOutcome, Headers, body_content, is_of_caller, read_file
@@ -152,12 +152,13 @@ class Response:
             reason = "was received by another reader" if "fd" in body else "was released, or its retention has ended"
             raise CarpoolError(f"the body of {self.request_id} {reason if body else 'has not been received yet'}")
         try:
-            with open(body["file"], "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
+            with open(_paths.local(body["file"]), "rb", buffering=0) as file:  # noqa: PTH123, without pathlib
                 return file.read()
         except OSError as error:
             raise CarpoolError(
-                f"the body of {self.request_id} was in {body['file']}, which cannot be read: {error.strerror}. A file "
-                "of the daemon is removed when its request is dismissed: read `content` before"
+                f"the body of {self.request_id} was in {_paths.shown(body['file'])}, which cannot be read: "
+                f"{error.strerror}. A file of the daemon is removed when its request is dismissed: read `content` "
+                "before"
             ) from error
 
     @property
@@ -253,7 +254,7 @@ class Response:
         from pathlib import Path  # noqa: PLC0415, few programs need it
 
         file = (self.record.get("body") or {}).get("file")
-        return None if file is None else Path(file)
+        return None if file is None else Path(_paths.local(file))
 
     @property
     def sha256(self) -> str | None:

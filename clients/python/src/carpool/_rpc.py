@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ._exceptions import ConnectionLostError, ProtocolError
+from ._paths import encodable
 
 # The daemon keeps its lines under 64 KiB; only rpc.discover is longer, by far less than this. A peer that sends more
 # without a line end is not carpoold, and must not exhaust the memory.
@@ -85,18 +86,18 @@ class RPCConnection:
         """
         self._last_id += 1
         message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        return self._last_id, (_encode(message) + "\n").encode()
+        return self._last_id, _line(message)
 
     def send_notification(self, method: str, params: dict[str, Any]) -> bytes:
         """Return the bytes of a notification."""
-        return (_encode({"jsonrpc": "2.0", "method": method, "params": params}) + "\n").encode()
+        return _line({"jsonrpc": "2.0", "method": method, "params": params})
 
     def send_result(self, question: Question, value: Any) -> bytes:
         """Return the bytes of the answer to a call of the daemon.
 
         Raises ValueError or TypeError when the value has no JSON form, or one that is too long for the daemon.
         """
-        data = (_encode({"jsonrpc": "2.0", "id": question.id, "result": value}) + "\n").encode()
+        data = _line({"jsonrpc": "2.0", "id": question.id, "result": value})
         if len(data) > MAX_ANSWER_BYTES:
             raise ValueError(f"the answer has {len(data)} bytes, more than {MAX_ANSWER_BYTES}; return a smaller value")
         return data
@@ -131,6 +132,16 @@ class RPCConnection:
             self._scanned = 0
             if line and not line.isspace():
                 return _event(line)
+
+
+def _line(message: dict[str, Any]) -> bytes:
+    """Return a message as a line."""
+    text = _encode(message) + "\n"
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        name = "params" if "params" in message else "result"
+        return (_encode({**message, name: encodable(message[name])}) + "\n").encode()
 
 
 def _event(line: bytearray) -> Event:

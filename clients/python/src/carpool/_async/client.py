@@ -14,9 +14,10 @@ from .. import _operations as operations
 from .._bodies import in_files
 from .._defaults import Defaults
 from .._exceptions import ObjectError, RPCError
-from .._inputs import ClientOptions, Serialize, Upload
+from .._inputs import ClientOptions, Data, Serialize, Upload
 from .._models import Progress, is_of_caller
 from .._options import RequestOptions
+from .._paths import AnyPath
 from .._pipe import Pipe
 from .._response import Response
 from .._settings import Settings
@@ -151,7 +152,7 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
     async def download(
         self,
         url: str,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         *,
         method: str = "GET",
         progress: Callable[[Progress], object] | None = None,
@@ -233,8 +234,8 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
         authenticate: AsyncHandler[AuthenticateCall, Authentication] | None = None,
         serialize: AsyncHandler[SerializeCall, Any] | None = None,
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
-        destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,
-        body: AsyncHandler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
+        destination: AsyncHandler[DestinationCall, AnyPath | None] | None = None,
+        body: AsyncHandler[BodyCall, Data] | None = None,
         cache: AsyncHandler[CacheCall, CacheChanges | bool | None] | None = None,
         refresh: AsyncHandler[RefreshCall, Credential] | None = None,
     ) -> None:

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._paths import local
+
 _CONTENTS = ("text", "base64", "json", "file", "offset")
 BOUNDARY = "carpool.boundary.fake"
 
@@ -22,7 +24,7 @@ def body_bytes(body: dict[str, Any] | None) -> bytes:
         case {"json": value}:
             return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
         case {"file": str(path), **rest}:
-            return Path(path).read_bytes()[int(rest.get("offset", 0)) :]
+            return Path(local(path)).read_bytes()[int(rest.get("offset", 0)) :]
         case {"multipart": list(parts)}:
             lines = b"".join(_part(part) for part in parts)
             return lines + f"--{BOUNDARY}--\r\n".encode()
@@ -45,7 +47,7 @@ def _part(part: dict[str, Any]) -> bytes:
     }
     name = part.get("file_name") or (os.path.basename(part["file"]) if "file" in part else None)  # noqa: PTH119
     head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{part["name"]}"'
-    head += f'; filename="{name}"' if name else ""
+    head += f'; filename="{local(name)}"' if name else ""
     kind = part.get("content_type") or content_type(content)
     head += f"\r\nContent-Type: {kind}" if kind else ""
-    return head.encode() + b"\r\n\r\n" + body_bytes(content) + b"\r\n"
+    return head.encode("utf-8", "surrogateescape") + b"\r\n\r\n" + body_bytes(content) + b"\r\n"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from .._models import Headers
+from .._paths import local
 from . import checks, contents, records, serializing
 from .cookies import Jar
 from .incoming import Incoming
@@ -267,8 +268,9 @@ class Running:
         return self._in_file(self._own_file)
 
     def _in_file(self, path: str) -> dict[str, Any]:
-        Path(f"{path}.part").write_bytes(self.content)
-        Path(f"{path}.part").replace(path)
+        part = Path(f"{local(path)}.part")
+        part.write_bytes(self.content)
+        part.replace(local(path))
         return {"file": path, "size_bytes": len(self.content)}
 
     @property

@@ -15,9 +15,10 @@ from .. import _operations as operations
 from .._bodies import in_files
 from .._defaults import Defaults
 from .._exceptions import ObjectError, RPCError
-from .._inputs import ClientOptions, Serialize, Upload
+from .._inputs import ClientOptions, Data, Serialize, Upload
 from .._models import Progress, is_of_caller
 from .._options import RequestOptions
+from .._paths import AnyPath
 from .._pipe import Pipe
 from .._response import Response
 from .._settings import Settings
@@ -152,7 +153,7 @@ class Client(Settings, Control, Observer, Verbs):
     def download(
         self,
         url: str,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         *,
         method: str = "GET",
         progress: Callable[[Progress], object] | None = None,
@@ -234,8 +235,8 @@ class Client(Settings, Control, Observer, Verbs):
         authenticate: Handler[AuthenticateCall, Authentication] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
-        destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
-        body: Handler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
+        destination: Handler[DestinationCall, AnyPath | None] | None = None,
+        body: Handler[BodyCall, Data] | None = None,
         cache: Handler[CacheCall, CacheChanges | bool | None] | None = None,
         refresh: Handler[RefreshCall, Credential] | None = None,
     ) -> None:
