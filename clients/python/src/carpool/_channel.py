@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from . import _fork, _socket, _waiting
 from ._exceptions import AccessError, CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
-from ._handlers import MAX_QUESTIONS, Callbacks
+from ._handlers import MAX_QUESTIONS, Callbacks, resolved
 from ._link import BOUND, MAX_ATOMIC_BYTES, Begun, Link, keep
 from ._models import read_file
 from ._pipe import Pipe
@@ -144,15 +144,6 @@ class Channel:
         """Return another channel to the same daemon, for events: they are read on demand."""
         return Channel(self._path)
 
-    @staticmethod
-    def resolved(value: Any) -> Any:
-        """Return what a hook has returned; raises TypeError for an awaitable."""
-        if hasattr(value, "__await__"):
-            if hasattr(value, "close"):
-                value.close()
-            raise TypeError("hooks: the function is asynchronous: use an AsyncClient")
-        return value
-
     @property
     def place(self) -> str:
         """Where the daemon listens, and whether there is a connection, for people."""
@@ -228,6 +219,7 @@ class Channel:
                         raise _waiting.silent()
             return block
 
+    resolved = staticmethod(resolved)
     read_file = staticmethod(read_file)
     pieces = staticmethod(pieces)
 

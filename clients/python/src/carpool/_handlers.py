@@ -1,4 +1,7 @@
-"""Callback handlers by name. The module that runs them is imported with the first one: most programs have none."""
+"""Callback handlers by name, and hooks.
+
+The module that runs the handlers is imported with the first one: most programs have none.
+"""
 
 from __future__ import annotations
 
@@ -60,3 +63,12 @@ class Callbacks:
         from ._callbacks import too_many  # noqa: PLC0415, as above
 
         return too_many(rpc, question)
+
+
+def resolved(value: Any) -> Any:
+    """Return what a hook has returned; raises TypeError for an awaitable."""
+    if hasattr(value, "__await__"):
+        if hasattr(value, "close"):
+            value.close()
+        raise TypeError("hooks: the function is asynchronous: use an AsyncClient")
+    return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import os
 import sys
 import time
@@ -350,24 +349,6 @@ def is_last_of_retries(response: Response, options: Mapping[str, Any]) -> bool:
     statuses = retry.get("statuses") if isinstance(retry, Mapping) else None
     # Another status was refused by the validators of the session.
     return response.status_code in (RETRIED if statuses is None else statuses)
-
-
-def destination(path: AnyPath) -> dict[str, Any]:
-    """Return the destination of a download: a file, or a directory in which the response names the file."""
-    kind = "directory" if os.path.isdir(path) else "path"  # noqa: PTH112, without importing pathlib
-    return present({kind: absolute("path", path), "remove_previous": True, "umask": _umask()})
-
-
-def _umask() -> int | None:
-    """Return the umask without changing it, as umask(2) would for a moment in all threads."""
-    with (
-        contextlib.suppress(OSError, ValueError),
-        open("/proc/self/status", encoding="utf-8", errors="replace") as status,  # noqa: PTH123, without pathlib
-    ):
-        for line in status:
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    return None
 
 
 def progress(record: dict[str, Any]) -> Progress:

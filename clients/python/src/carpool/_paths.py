@@ -7,6 +7,7 @@ plus the byte, in a private use area (docs/protocol.md). In Python it is a surro
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any, Final, TypeVar
 
@@ -92,3 +93,23 @@ def _encodable(value: Any, place: str, member: str) -> Any:
 def trust_of_path(path: AnyPath, name: str = "verify") -> dict[str, Any]:
     """Return the parameter `trust` for a file or a directory of authorities."""
     return {"ca_path" if os.path.isdir(path) else "ca_file": absolute(name, path)}  # noqa: PTH112, without pathlib
+
+
+def destination(path: AnyPath) -> dict[str, Any]:
+    """Return the destination of a download: a file, or a directory in which the response names the file."""
+    kind = "directory" if os.path.isdir(path) else "path"  # noqa: PTH112, as above
+    given = {kind: absolute("path", path), "remove_previous": True}
+    mask = _umask()
+    return given if mask is None else {**given, "umask": mask}
+
+
+def _umask() -> int | None:
+    """Return the umask without changing it, as umask(2) would for a moment in all threads."""
+    with (
+        contextlib.suppress(OSError, ValueError),
+        open("/proc/self/status", encoding="utf-8", errors="replace") as status,  # noqa: PTH123, without pathlib
+    ):
+        for line in status:
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return None

@@ -18,7 +18,7 @@ from .._exceptions import ObjectError, RPCError
 from .._inputs import ClientOptions, Data, Serialize, Upload
 from .._models import Progress, is_of_caller
 from .._options import RequestOptions
-from .._paths import AnyPath
+from .._paths import AnyPath, destination
 from .._pipe import Pipe
 from .._response import Response
 from .._settings import Settings
@@ -167,7 +167,7 @@ class Client(Settings, Control, Observer, Verbs):
         of an error or of a progress: the download is resumed, unless the resource has changed. The other arguments are
         those of `request`. Raises RequestError, with `resume_data` if the download can be resumed.
         """
-        place = operations.destination(path)
+        place = destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
         request = self.submit(method, url, **operations.until_disconnect(cast("RequestOptions", made)))
         made_in = _fork.generation()
