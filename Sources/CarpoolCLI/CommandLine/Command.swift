@@ -75,7 +75,7 @@ extension Command {
             while let argument = try scanner.next(known, in: name) {
                 switch argument {
                 case .operand(let word):
-                    let text = try ProcessArguments.text(of: word, name: "an argument of \(name)")
+                    let text = try PlainArgument.text(of: word, name: "an argument of \(name)")
                     try add(text, to: &arguments)
                 case .option(let index, let value):
                     guard try options[index].apply(value, to: &arguments) else { return nil }

@@ -111,7 +111,7 @@ struct Option<Arguments> {
         }
         var value = value
         if SystemPath.hasBytes(value), !specification.takesPath(value) {
-            value = try ProcessArguments.text(of: value, name: "the value of \(specification.long)")
+            value = try PlainArgument.text(of: value, name: "the value of \(specification.long)")
         }
         switch effect {
         case .help: return false

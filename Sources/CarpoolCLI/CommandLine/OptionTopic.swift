@@ -26,7 +26,11 @@ enum OptionTopic: String, CaseIterable {
                 "--output", "--remote-name", "--continue-at", "--include", "--verbose", "--silent", "--show-error",
                 "--write-out", "--whole", "--no-buffer", "--stream", "--pretty", "--lines", "--sse", "--max-filesize",
             ]
-        case .failures: ["--fail", "--retry", "--timeout", "--max-time", "--connect-timeout"]
+        case .failures:
+            [
+                "--fail", "--retry", "--retry-delay", "--retry-max-time", "--retry-all-errors", "--retry-connrefused",
+                "--timeout", "--max-time", "--connect-timeout",
+            ]
         case .redirects: ["--location", "--no-location", "--max-redirs", "--http1.1", "--http2"]
         case .several: ["--input-file", "--parallel", "--fail-early"]
         case .identity:

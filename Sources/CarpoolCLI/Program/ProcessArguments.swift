@@ -20,16 +20,6 @@ enum ProcessArguments {
 
     private static func isCurl(_ word: UnsafePointer<CChar>?) -> Bool { word.map { strcmp($0, "curl") == 0 } ?? false }
 
-    /// The text of a value that names no file. Throws if it is not UTF-8: a repaired one would differ from what the user
-    /// typed.
-    static func text(of value: String, name: @autoclosure () -> String) throws(UsageError) -> String {
-        guard SystemPath.hasBytes(value) else { return value }
-        guard let text = String(validating: SystemPath.bytes(of: value), as: UTF8.self) else {
-            throw UsageError("\(name()) is not UTF-8; send binary data from a file: -d @FILE")
-        }
-        return text
-    }
-
     /// Whether all arguments are UTF-8.
     static var areUTF8: Bool {
         (0..<ProgramArguments.count).allSatisfy { number in
@@ -37,8 +27,8 @@ enum ProcessArguments {
         }
     }
 
-    /// Returns the arguments, as ``SystemPath`` writes paths: one that is not UTF-8 may be the path of a file. Values that
-    /// are none get their own text back, or are refused, by ``text(of:name:)``. Those of curl are plain.
+    /// Returns the arguments, as ``SystemPath`` writes paths: one that is not UTF-8 may be the path of a file. Values
+    /// that are none get their own text back, or are refused, by ``PlainArgument``. Those of curl are plain.
     static func read() -> [String] {
         var arguments: [String] = []
         arguments.reserveCapacity(ProgramArguments.count)
