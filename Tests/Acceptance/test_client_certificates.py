@@ -266,7 +266,9 @@ def test_the_command_reads_pipes_and_its_descriptors(
     both = person.key.with_suffix(".both").read_bytes()
     options = ["--cacert", authority.ca_file, "--cert", "/dev/stdin"]
     assert run(*command, *options, mutual.required, stdin=both).stdout.startswith(b"CN=person ")
-    for pinned, code in ((authorities, 0), (person.chain.read_bytes(), {"get": 7, "curl": 90}[command[0]])):
+    # As curl, `carpool curl` takes the key of the server alone, not that of an authority.
+    codes = {"get": (0, 7), "curl": (90, 90)}[command[0]]
+    for pinned, code in zip((authorities, person.chain.read_bytes()), codes, strict=True):
         options = ["--cacert", authority.ca_file, "--pinnedpubkey", "/dev/stdin"]
         done = run(*command, *options, mutual.optional, stdin=pinned)
         assert done.returncode == code, done.stderr

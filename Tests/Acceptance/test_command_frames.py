@@ -200,7 +200,7 @@ def play(
     attributes[1] &= ~termios.OPOST
     termios.tcsetattr(its, termios.TCSANOW, attributes)
     terminal = Terminal()
-    reader = threading.Thread(target=terminal.read, args=[own])
+    reader = threading.Thread(target=terminal.read, args=[own], daemon=True)
     words = [CARPOOL, *[word.format(url=url) for word in kind.words]]
     with (
         (directory / "printed").open("wb") as printed,

@@ -73,8 +73,8 @@ def test_an_empty_user_option_is_refused(run: Run, origin: ScriptedOrigin) -> No
             "use --basic or --anyauth",
         ),
         (
-            'Digest realm="r", nonce="1", algorithm=SHA-512-256', ["-u", "ada:secret"],
-            "user and password were sent as basic; the server offers digest with SHA-512-256, and of these the "
+            'Digest realm="r", nonce="1", algorithm=SHA-384', ["-u", "ada:secret"],
+            "user and password were sent as basic; the server offers digest with SHA-384, and of these the "
             "credential allows none that is supported (basic, digest)",
         ),
         (

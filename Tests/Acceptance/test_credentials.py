@@ -161,7 +161,7 @@ def sent(origin: ScriptedOrigin) -> list[str]:
         ([f'Negotiate, Basic realm="r", {DIGEST.format(1)}'], ["digest"], "Digest "),
         (['Digest realm="r", nonce="1"', DIGEST.format(2)], None, 'Digest username="ada", realm="r", nonce="2"'),
         ([DIGEST.format(2), 'Digest realm="r", nonce="1"'], None, 'Digest username="ada", realm="r", nonce="2"'),
-        (['Digest realm="r", nonce="1", algorithm=SHA-512-256', 'Basic realm="r"'], None, "Basic "),
+        (['Digest realm="r", nonce="1", algorithm=SHA-384', 'Basic realm="r"'], None, "Basic "),
         (['Digest realm="r", nonce="1", qop="auth-conf"', 'Basic realm="r"'], None, "Basic "),
         (["NTLM", "Negotiate"], None, None),
         (['Basic realm="r"'], ["digest"], None),

@@ -301,7 +301,7 @@ def test_many_threads_lose_no_cookie(daemon: Daemon, origin: ScriptedOrigin) -> 
             for number in range(part, 40, 8):
                 client.get(f"{origin.url}/{number}")
 
-        threads = [threading.Thread(target=ask, args=(part,)) for part in range(8)]
+        threads = [threading.Thread(target=ask, args=(part,), daemon=True) for part in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -61,6 +61,8 @@ class ConnectionLostOptions(TypedDict, total=False):
     respect_retry_after: bool
     jitter: float
     max_delay_ms: int
+    max_back_off_ms: int
+    max_elapsed_ms: int
 
 
 class OfflineOptions(TypedDict, total=False):
@@ -103,9 +105,14 @@ class RefreshCallback(_CallbackName, total=False):
 class OAuth2Options(TypedDict, total=False):
     """Sends a credential, and refreshes it once for all requests that wait; it needs `token_url` or `callback`."""
 
+    grant: Literal["refresh_token", "client_credentials", "password"]
     token_url: str
     client_id: str
     client_secret: str
+    client_auth: Literal["basic", "body"]
+    username: str
+    password: str
+    parameters: Mapping[str, str | Sequence[str]]
     scope: str
     headers: Mapping[str, str]
     callback: RefreshCallback

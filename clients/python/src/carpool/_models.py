@@ -38,8 +38,9 @@ def body_content(body: dict[str, Any]) -> bytes | None:
 
 
 def is_of_caller(path: str, record: dict[str, Any]) -> bool:
-    """Whether the caller has named the file of a body; the daemon's own has the name of the request."""
-    return not path.endswith(f"/{record['request']}")
+    """Whether the caller has named the file of a body; the daemon's own is named after the request."""
+    name, request = path.rpartition("/")[2], record["request"]
+    return name != request and not name.startswith(f"{request}_")
 
 
 def read_file(path: str) -> bytes | None:
