@@ -322,7 +322,9 @@ def test_a_whole_response_before_the_end_of_the_body_is_the_outcome(
     for _ in range(3):
         answered.clear()
         request = submit(client, url)
-        put(client, request, b"first")
+        # The response may have ended the request by then.
+        with contextlib.suppress(carpool.ObjectError):
+            put(client, request, b"first")
         eventually(functools.partial(has_response, client, request))
         answered.set()
         with contextlib.suppress(carpool.RPCError):
