@@ -119,7 +119,7 @@ struct CurlCookiesTests {
         writer.endObject()
         #expect(
             String(decoding: writer.bytes, as: UTF8.self) == #"{"cookies":{"import":"r\n","set":["#
-                + #"{"name":"a","value":"b"},{"name":"c","value":"d"},{"name":"f","value":"g=h"}],"export":true},"#
-                + #""cookies":{"export":true}}"#)
+                + #"{"name":"a","value":"b"},{"name":"c","value":"d"},{"name":"f","value":"g=h"}],"export":true,"place":0},"#
+                + #""cookies":{"export":true,"place":0}}"#)
     }
 }
