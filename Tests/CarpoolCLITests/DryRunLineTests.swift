@@ -16,7 +16,8 @@ struct DryRunLineTests {
             ([], []), (["-s"], ["-sS"]), (["-f", "-i"], ["-f", "-i"]), (["-I"], []),
             (["-o", "it's"], [#"-o 'it'\''s'"#]),
             (["-C", "-", "-o", "f"], ["-o 'f'", "-C -"]), (["-w", #"%{http_code}\n"#], [#"-w '%{http_code}\n'"#]),
-            (["--retry", "3"], ["--retry 3", "--retry-connrefused"]), (["-b", "jar", "-c", "jar"], ["-b 'jar'", "-c 'jar'"]),
+            (["--retry", "3"], ["--retry 3", "--retry-connrefused"]),
+            (["-b", "jar", "-c", "jar"], ["-b 'jar'", "-c 'jar'"]),
             (["-b", "a=b"], []),
         ])
     func options(_ words: [String], _ expected: [String]) throws {
