@@ -33,11 +33,14 @@ class Channel:
 
     may_start: bool
     """Whether a daemon is started where there is none."""
+    is_over: bool
+    """Whether no connection is made any more: a thread may be about to, while another one closes it."""
     _local: Any
     """Has the seat of each thread; made at the first use, because gevent may replace threads after the import."""
 
     def __init__(self, path: str | os.PathLike[str] | None, *, is_exclusive: bool = False) -> None:
         self.may_start = True
+        self.is_over = False
         self.max_line_bytes: int | None = None
         self._is_exclusive = is_exclusive
         self._path = path
@@ -242,6 +245,8 @@ class Channel:
     def _connected(self, patience: float = 0.0) -> Link:
         seat = self._seat
         if seat.link is None:
+            if self.is_over:
+                raise ConnectionLostError("the client was closed")
             # The daemon calls the newest connection that has declared a name.
             seat.link = (None if seat.is_declaring else self._pool.reused()) or self._made(patience)
             try:

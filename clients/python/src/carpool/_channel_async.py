@@ -41,6 +41,7 @@ class AsyncChannel:
 
     def __init__(self, path: str | os.PathLike[str] | None, *, is_feed: bool = False) -> None:
         self.may_start = True
+        self.is_over = False
         self.max_line_bytes: int | None = None
         self._path = path
         self._is_feed = is_feed
@@ -265,6 +266,8 @@ class AsyncChannel:
         place = self._place()
         if place.link is not None and place.link.ended is None:
             return place.link
+        if self.is_over:
+            raise ConnectionLostError("the client was closed")
         async with place.connecting:
             if place.link is None or place.link.ended is not None:
                 place.link = await self._made(patience)

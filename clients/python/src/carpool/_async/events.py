@@ -82,7 +82,7 @@ class AsyncEventStream:
 
     async def aclose(self) -> None:
         """End the subscription; the iteration ends too, also one that waits in another thread or task."""
-        self._is_closed = True
+        self._is_closed = self._channel.is_over = True
         await self._channel.close()
 
     async def _next(self) -> Event | None:

@@ -83,7 +83,7 @@ class EventStream:
 
     def close(self) -> None:
         """End the subscription; the iteration ends too, also one that waits in another thread or task."""
-        self._is_closed = True
+        self._is_closed = self._channel.is_over = True
         self._channel.close()
 
     def _next(self) -> Event | None:
