@@ -106,7 +106,7 @@ public struct FileReplacement {
         }
     }
 
-    /// Gives the new file what the old one has besides its bytes. Returns false if not all of it can be given.
+    /// Copies to the new file what the old one has besides its bytes. Returns false if not all of it can be copied.
     private static func give(of name: String, in folder: Folder, to descriptor: Int32) -> Bool {
         let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         let reading = try? folder.open(name, O_RDONLY | flags)
@@ -128,7 +128,7 @@ public struct FileReplacement {
         return fchmod(descriptor, old.permissions & kept) == 0
     }
 
-    /// Gives the extended attributes, the access control list among them, and removes those that a new file of the
+    /// Copies the extended attributes, the access control list among them, and removes those that a new file of the
     /// folder got.
     private static func give(attributesOf old: Int32, to descriptor: Int32) -> Bool {
         guard let wanted = FileAttribute.names(of: old), let present = FileAttribute.names(of: descriptor) else {

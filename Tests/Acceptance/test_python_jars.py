@@ -288,7 +288,7 @@ def test_large_cookies_of_many_responses_are_kept(make: Open, origin: ScriptedOr
         client.call("daemon.ping")
         client.cookies = True
         client.get(f"{origin.url}/step0")
-        # The asynchronous client is told on its next connection.
+        # The asynchronous client announces it on its next connection.
         assert len(client.cookies) == 135 or isinstance(client.client, carpool.AsyncClient)
 
 

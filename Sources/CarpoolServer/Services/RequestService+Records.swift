@@ -28,7 +28,7 @@ extension RequestService {
                     entry.request.discardBody()
                 }
                 done()
-                // The file of one that was answered before has nobody else to remove it.
+                // The file of one that was answered before is removed by no other step.
                 lease(entry)
             }
         } then: { [self] in

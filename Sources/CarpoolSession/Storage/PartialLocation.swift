@@ -99,7 +99,7 @@ final class PartialLocation: @unchecked Sendable {
 
     // MARK: Ending
 
-    /// Gives the file its final name, or, if attributes stay, puts its bytes into the file that is there. EEXIST if a
+    /// Links the file to its final name, or, if attributes stay, puts its bytes into the file that is there. EEXIST if a
     /// file exists that may not be replaced, or anything but a regular file; ENOENT if the partial file is no longer at
     /// its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
