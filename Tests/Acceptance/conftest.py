@@ -37,6 +37,7 @@ from origins.nginx import Nginx
 from origins.peer import Peer, StartPeer, Talk, echo
 from origins.proxies import Socks, Squid
 from origins.scripted import ScriptedOrigin
+from origins.tokens import Tokens
 from origins.trustworld import World, make_world
 
 pytest_plugins = ["deadlines", "resuming"]
@@ -261,6 +262,16 @@ def balance(daemon: Daemon, origin: ScriptedOrigin) -> Iterator[Balance]:
     before = Balance(daemon, origin)
     yield before
     before.close()
+
+
+@pytest.fixture
+def tokens(origin: ScriptedOrigin) -> Iterator[Tokens]:
+    """A resource, and a token endpoint on an origin of its own."""
+    server = ScriptedOrigin()
+    service = Tokens(origin, server)
+    yield service
+    service.gate.set()
+    server.stop()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,16 +16,6 @@ from origins.tokens import Tokens
 REFUSED = "response_validation_failed.unacceptable_status_code"
 OLD_MS = 240_000
 """Less than the five minutes of validity that a credential needs."""
-
-
-@pytest.fixture
-def tokens(origin: ScriptedOrigin) -> Iterator[Tokens]:
-    """A resource, and a token endpoint on an origin of its own."""
-    server = ScriptedOrigin()
-    service = Tokens(origin, server)
-    yield service
-    service.gate.set()
-    server.stop()
 
 
 def submit(client: carpool.Client, tokens: Tokens, count: int) -> list[str]:

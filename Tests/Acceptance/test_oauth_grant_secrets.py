@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +23,6 @@ from origins.tokens import Tokens
 
 # Each test counts the requests to its origins.
 CONFIG = {"cache": "no_store"}
-
-
-@pytest.fixture
-def tokens(origin: ScriptedOrigin) -> Iterator[Tokens]:
-    """A resource, and a token endpoint on an origin of its own."""
-    server = ScriptedOrigin()
-    service = Tokens(origin, server)
-    yield service
-    service.gate.set()
-    server.stop()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from harness.declared import write
 from harness.grants import BASIC, CLIENT, SECRET, failure, options
 from harness.users import NOBODY, as_root, wire_as
 from harness.waiting import PATIENCE_SECONDS, eventually
-from origins.scripted import ScriptedOrigin
 from origins.tokens import Tokens
 
 # Each test counts the requests to its origins.
@@ -30,16 +28,6 @@ import json, sys, carpool
 with carpool.Client() as client:
     print(client.get(sys.argv[1], interceptor=json.loads(sys.argv[2])).text, end="")
 """
-
-
-@pytest.fixture
-def tokens(origin: ScriptedOrigin) -> Iterator[Tokens]:
-    """A resource, and a token endpoint on an origin of its own."""
-    server = ScriptedOrigin()
-    service = Tokens(origin, server)
-    yield service
-    service.gate.set()
-    server.stop()
 
 
 @pytest.fixture
