@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import ssl
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import carpool
 import pytest
-from harness.daemon import ROOT, Daemon
-from harness.waiting import PATIENCE_SECONDS
+from harness.checker import checked
+from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
 
 WRONG_NAMES: list[tuple[str, str, Any]] = [
@@ -223,24 +221,9 @@ carpool.Client(bse_url="")
 """
 
 
-TYPES = ROOT / ".build/tests/types"
-"""What mypy knows of the client's modules, from one program and one run to the next."""
-
-
 def check_types(tmp_path: Path, program: str) -> list[str]:
     """Return the errors that mypy finds in a program."""
-    (tmp_path / "program.py").write_text(program)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir", TYPES, "program.py"],
-        env={"MYPYPATH": str(Path(carpool.__file__).parents[1])},
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE_SECONDS,  # of a processor, without a cache
-    )
-    assert done.returncode in {0, 1}, done.stderr
-    return [line for line in done.stdout.splitlines() if ": error: " in line]
+    return [line for line in checked(tmp_path, program).splitlines() if ": error: " in line]
 
 
 def test_a_program_with_these_arguments_has_the_right_types(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -13,29 +10,15 @@ from typing import Any
 import carpool
 import pytest
 from carpool import _interceptors
-from harness.daemon import ROOT, Daemon
-from harness.waiting import PATIENCE_SECONDS
+from harness.checker import checked
+from harness.daemon import Daemon
 
-TYPES = ROOT / ".build/tests/types"
-"""What mypy knows of the client's modules, from one program and one run to the next."""
 VERSIONS = ["3.10", "3.14"]
 
 
 def errors(tmp_path: Path, program: str, version: str = "3.10") -> str:
     """Return what mypy writes about a program."""
-    (tmp_path / "program.py").write_text(program)
-    options = ["--strict", "--config-file", os.devnull, "--cache-dir", str(TYPES), "--python-version", version]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, "--no-error-summary", "program.py"],
-        env={"MYPYPATH": str(Path(carpool.__file__).parents[1])},
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE_SECONDS,  # of a processor, without a cache
-    )
-    assert done.returncode in {0, 1}, done.stderr
-    return done.stdout
+    return checked(tmp_path, program, "--python-version", version)
 
 
 # MARK: Interceptors
