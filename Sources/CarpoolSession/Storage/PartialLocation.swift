@@ -99,9 +99,9 @@ final class PartialLocation: @unchecked Sendable {
 
     // MARK: Ending
 
-    /// Links the file to its final name, or, if attributes stay, puts its bytes into the file that is there. EEXIST if a
-    /// file exists that may not be replaced, or anything but a regular file; ENOENT if the partial file is no longer at
-    /// its path.
+    /// Links the file to its final name, or, if attributes stay, puts its bytes into the file that is there. EEXIST if
+    /// a file exists that may not be replaced, or anything but a regular file; ENOENT if the partial file is no longer
+    /// at its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
         if let error = file.failure { throw error }
         guard let folder, let target, let fd = file.descriptor?.raw else {
