@@ -1,6 +1,8 @@
-"""A program of its own that embeds the session: the one that docs/swift.md shows, built as its own package.
+"""A program of its own that embeds the session: the one that docs/swift.md shows.
 
-It depends on the library by version, as other programs do: on a tag of a repository with the files as they are here.
+With CARPOOL_TEST_PACKAGE it is a package, which depends on the library by version, as other programs do: on a tag of a
+repository with the files as they are here. That compiles the whole library again. Without, it is compiled and linked
+with what the programs were built from.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ from origins.scripted import ScriptedOrigin
 FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PACKAGE = ROOT / ".build/embedding"
 REPOSITORY = PACKAGE / "carpool.git"
+LINKED = PACKAGE / "titles"
+# What clients/build has left.
+BUILT = ROOT / ".build/release"
+PROGRAM_OBJECTS = BUILT / "carpoold.product/Objects.LinkFileList"
 BUILD_SECONDS = 900
 # A tenth of the build is debug information.
 QUICK = ("-debug-info-format", "none")
@@ -94,32 +100,54 @@ def tag() -> str:
 @pytest.fixture(scope="module")
 def program() -> Iterator[Path]:
     """The page's program, built once for all runs, since it does not depend on the version of libcurl."""
-    page = (ROOT / "docs/swift.md").read_text()
-    files = dict(FILE.findall(page))
-    assert set(files) == {"Package.swift", "Sources/titles/main.swift"}
+    as_package = "CARPOOL_TEST_PACKAGE" in os.environ or not PROGRAM_OBJECTS.exists()
     PACKAGE.mkdir(parents=True, exist_ok=True)
     with (PACKAGE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        version = tag()
-        for name, text in [*files.items(), ("Sources/titles/Parts.swift", PARTS)]:
-            path = PACKAGE / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # The origin is an argument here, so that the text is not built again for every port.
-            wanted = text.replace('"https://example.com/carpool.git"', f'"file://{REPOSITORY}"')
-            wanted = wanted.replace('from: "1.0.0"', f'exact: "{version}"')
-            wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
-            if not path.exists() or path.read_text() != wanted:
-                path.write_text(wanted)
-        done = subprocess.run(
-            ["swift", "build", "--package-path", str(PACKAGE), "--disable-dependency-cache", *QUICK],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=BUILD_SECONDS,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "warning:" not in done.stdout + done.stderr, done.stdout + done.stderr
-    yield PACKAGE / ".build/debug/titles"
+        write_sources(tag() if as_package else "1.0.0")
+        compile_with(package_command() if as_package else linking_command())
+    yield PACKAGE / ".build/debug/titles" if as_package else LINKED
+
+
+def write_sources(version: str) -> None:
+    files = dict(FILE.findall((ROOT / "docs/swift.md").read_text()))
+    assert set(files) == {"Package.swift", "Sources/titles/main.swift"}
+    for name, text in [*files.items(), ("Sources/titles/Parts.swift", PARTS)]:
+        path = PACKAGE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The origin is an argument here, so that the text is not built again for every port.
+        wanted = text.replace('"https://example.com/carpool.git"', f'"file://{REPOSITORY}"')
+        wanted = wanted.replace('from: "1.0.0"', f'exact: "{version}"')
+        wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
+        if not path.exists() or path.read_text() != wanted:
+            path.write_text(wanted)
+
+
+def package_command() -> list[str]:
+    return ["swift", "build", "--package-path", str(PACKAGE), "--disable-dependency-cache", *QUICK]
+
+
+def linking_command() -> list[str]:
+    """Compile the program against the modules of the daemon, and link it with all objects but the daemon's own."""
+    maps = [*ROOT.glob("Sources/*/module.modulemap"), *BUILT.glob("*.build/module.modulemap")]
+    headers = ROOT.glob("Sources/*/include")
+    objects = [name for name in PROGRAM_OBJECTS.read_text().split() if "/carpoold.build/" not in name]
+    return [
+        *("swiftc", "-module-name", "titles", "-swift-version", "6", "-gnone", "-Onone", "-warnings-as-errors"),
+        *("-I", str(BUILT / "Modules")),
+        *(option for path in maps for option in ("-Xcc", f"-fmodule-map-file={path}")),
+        *(option for path in headers for option in ("-I", str(path))),
+        *map(str, (PACKAGE / "Sources/titles").glob("*.swift")),
+        *objects,
+        *(f"-l{name}" for name in ("jansson", "curl", "ssl", "crypto", "z", "psl", "sqlite3")),
+        *("-o", str(LINKED)),
+    ]
+
+
+def compile_with(command: list[str]) -> None:
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=BUILD_SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning:" not in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 def run(program: Path, directory: Path, url: str) -> subprocess.CompletedProcess[str]:
