@@ -239,6 +239,25 @@ def test_another_origin_gets_no_credentials(make: Open, origin: ScriptedOrigin, 
     assert origin.requests[1].values("x-plain") == ["p"]
 
 
+@pytest.mark.parametrize(
+    ("interceptor", "name"),
+    [
+        ({"bearer": {"token": "t"}}, "authorization"),
+        ({"basic_auth": {"username": "ada", "password": "pw"}}, "authorization"),
+        ({"set_header": {"name": "Authorization", "value": "k"}}, "authorization"),
+    ],
+)
+def test_another_origin_gets_nothing_of_an_interceptor(
+    make: Open, origin: ScriptedOrigin, other: ScriptedOrigin, interceptor: dict[str, Any], name: str
+) -> None:
+    origin.on("/a", linked(f"<{other.url}/b>; rel=next"))
+    retry: dict[str, Any] = {"retry_policy": {"limit": 1}}
+    with make() as client:
+        list(client.pages(f"{origin.url}/a", interceptor=[interceptor, "offline", retry]))
+    assert len(origin.requests[0].values(name)) == 1
+    assert other.requests[0].values(name) == []
+
+
 def test_a_function_is_not_called_for_another_origin(make: Open, origin: ScriptedOrigin, other: ScriptedOrigin) -> None:
     def sign(request: carpool.PreparedRequest) -> None:
         request.headers["X-Signature"] = "s"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_PAGES: Final = 1_000
 # What proves who asks: another origin does not get it.
 _CREDENTIALS: Final = ("auth", "credential", "credentials", "authenticate", "cert", "client_certificate")
+# The interceptors that add nothing to a request of which its server could learn who asks.
+_HARMLESS_INTERCEPTORS: Final = frozenset({"retry_policy", "connection_lost", "offline", "compress"})
 _BODIES: Final = ("json", "data", "files", "body")
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -112,6 +114,7 @@ class Pages:
             if any(given.get(name) for name in _BODIES):
                 raise CarpoolError(f"pages: the next page is at another origin, {url}, which does not get the body")
             given |= dict.fromkeys(_CREDENTIALS)
+            given["interceptor"] = _harmless_interceptors(given.get("interceptor"))
             given["headers"] = self._defaults.harmless_headers(given.get("headers"))
             if given.get("cookies") is not None or self._defaults.jar is not None:
                 given["cookies"] = Elsewhere.made(given.get("cookies"))
@@ -152,6 +155,15 @@ def _member(value: Any, place: str) -> Any:
         else:
             return None
     return value
+
+
+def _harmless_interceptors(interceptors: Sequence[str | Mapping[str, Any]] | None) -> list[Any] | None:
+    """Return the interceptors that add no credentials: without those that set fields or ask a function."""
+    return [
+        each
+        for each in interceptors or ()
+        if _HARMLESS_INTERCEPTORS.issuperset([each] if isinstance(each, str) else each)
+    ] or None
 
 
 def harmless(pairs: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
