@@ -6,8 +6,10 @@ import asyncio
 import gzip
 import io
 import os
+import select
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -117,6 +119,58 @@ def test_other_tasks_run_while_a_pipe_is_read(daemon: Daemon, mirror: str) -> No
                 return (await sending).content
 
     assert asyncio.run(asyncio.wait_for(run(), 20)) == b"xxx"
+
+
+def test_a_call_that_waits_for_a_pipe_is_cancelled_at_once(daemon: Daemon, mirror: str) -> None:
+    reading, writing = os.pipe()
+
+    async def run() -> None:
+        with os.fdopen(reading, "rb") as source:
+            async with carpool.AsyncClient(daemon.socket) as client:
+                sending = asyncio.create_task(client.post(mirror, data=source))
+                os.write(writing, b"x")
+                # The byte has left the pipe: the call waits for the next.
+                while select.select([reading], [], [], 0)[0]:
+                    await asyncio.sleep(0.01)
+                sending.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await sending
+
+    # `asyncio.run` waits for the threads that its loop has started.
+    running = threading.Thread(target=asyncio.run, args=(run(),), daemon=True)
+    running.start()
+    running.join(20)
+    has_ended = not running.is_alive()
+    os.close(writing)
+    assert has_ended
+
+
+def test_a_pipe_of_which_a_line_was_read_is_sent_from_there(daemon: Daemon, mirror: str) -> None:
+    async def run(data: bytes) -> bytes:
+        reading, writing = os.pipe()
+        feeding = threading.Thread(target=write_all, args=(writing, b"line\n" + data), daemon=True)
+        feeding.start()
+        with os.fdopen(reading, "rb", buffering=200_000) as source:
+            assert source.readline() == b"line\n"
+            async with carpool.AsyncClient(daemon.socket) as client:
+                return (await client.post(mirror, data=source)).content
+
+    for size in (0, 1, 65_536, 300_000):
+        assert asyncio.run(asyncio.wait_for(run(b"x" * size), 20)) == b"x" * size
+
+
+def test_a_device_is_sent(daemon: Daemon, mirror: str) -> None:
+    async def run() -> bytes:
+        with Path("/dev/null").open("rb") as source:
+            async with carpool.AsyncClient(daemon.socket) as client:
+                return (await client.post(mirror, data=source)).content
+
+    assert asyncio.run(asyncio.wait_for(run(), 20)) == b""
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    with os.fdopen(descriptor, "wb") as pipe:
+        pipe.write(data)
 
 
 @pytest.mark.parametrize("count", [4, 6])

@@ -17,7 +17,7 @@ from ._link_async import Link, within
 from ._models import read_file
 from ._pipe import Pipe
 from ._rpc import Notification
-from ._sources import Gathering, may_wait, pieces
+from ._sources import PIECE_BYTES, Gathering, check_piece, may_wait, pieces, pipe_reader
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
 _KEPT: Final[list[Link]] = []
@@ -234,6 +234,9 @@ class AsyncChannel:
                     yield piece
             for piece in gathering.rest():
                 yield piece
+        elif (read := pipe_reader(data)) is not None:
+            async for piece in _delivered(data, read):
+                yield piece
         elif may_wait(data):
             # Other tasks run while it waits.
             blocks = pieces(data)
@@ -349,3 +352,31 @@ def _no_loop() -> str:
         f"{needed}, and this is {found}: use a Client in a thread, as in trio.to_thread.run_sync(client.get, url), "
         "or httpx.AsyncClient(transport=carpool.httpx.AsyncCarpoolTransport()), which runs on trio too"
     )
+
+
+async def _delivered(pipe: Any, read: Callable[[int], Any]) -> AsyncIterator[bytes]:
+    """Yield what a pipe delivers. No thread waits for it, because a thread could not be ended with the call."""
+    await _readable(pipe)
+    while piece := check_piece(await asyncio.to_thread(read, PIECE_BYTES)):
+        yield piece
+        # A full piece may come from Python's buffer, which may have more while the pipe is empty.
+        if len(piece) < PIECE_BYTES:
+            await _readable(pipe)
+
+
+async def _readable(data: Any) -> None:
+    """Wait until a file has bytes or is at its end; bytes that Python has buffered come with the next ones."""
+    loop, event = asyncio.get_running_loop(), asyncio.Event()
+    # Of its own: the program may watch the file too.
+    descriptor = os.dup(data.fileno())
+    try:
+        try:
+            loop.add_reader(descriptor, event.set)
+        except OSError:
+            return  # a device that never waits, such as /dev/zero
+        try:
+            await event.wait()
+        finally:
+            loop.remove_reader(descriptor)
+    finally:
+        os.close(descriptor)

@@ -104,6 +104,13 @@ def reader(data: Any) -> Callable[[int], Any] | None:
     return getattr(data, "read", None)
 
 
+def pipe_reader(data: Any) -> Callable[[int], bytes | None] | None:
+    """Return what reads what is there of a pipe, a socket or a terminal; None for everything else."""
+    if not isinstance(data, (io.BufferedReader, io.FileIO)) or not may_wait(data):
+        return None
+    return data.read1 if isinstance(data, io.BufferedReader) else data.read
+
+
 def may_wait(data: Any) -> bool:
     """Whether reading waits for another program, as from a pipe."""
     try:
