@@ -191,7 +191,8 @@ class ClientCookies(Cookies, MutableMapping[str, str]):
                 return
             for cookie in found["changes"]:
                 self._put(cookie)
-            self._trim()
+            if found["changes"]:
+                self._trim()
 
 
 def _identity(cookie: dict[str, Any]) -> _Identity:
