@@ -153,7 +153,10 @@ class Channel:
         links = [link for link in list(self._pool.links) if not link.has_ended()]
         return _socket.described(self._path, links[0].socket.getpeername() if links else None)
 
-    pause = staticmethod(time.sleep)
+    @staticmethod
+    def pause(seconds: float) -> None:
+        """Sleep; the function is looked up at each call, because gevent replaces it after this module was imported."""
+        time.sleep(seconds)
 
     def serve(self, timeout: float | None) -> None:
         """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
