@@ -207,7 +207,8 @@ class PythonOptions(TypedDict, total=False):
     """
     hooks: HookInput | None
     """`{"response": f}` or `{"response": [f, ...]}`: functions that are called with the response, or the head of a
-    stream, before it is returned. A value other than None replaces the response. In place of those of the client.
+    stream, before it is returned. A value other than None replaces the response, but no head. In place of those of
+    the client.
     """
     retry: bool | int | RetryPolicy | None
     """A number of retries, of failures and of error statuses; True for the default number; or the members of a
