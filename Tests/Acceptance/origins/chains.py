@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import subprocess
 from dataclasses import dataclass, field
@@ -15,8 +16,15 @@ _CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 def pin(certificate: Path) -> str:
     """The pin of the first certificate of a file, as curl writes it."""
-    key = _openssl("x509", "-in", str(certificate), "-pubkey", "-noout")
-    der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key, capture_output=True, check=True)
+    return _pin_of(certificate.read_bytes())
+
+
+@functools.cache
+def _pin_of(pem: bytes) -> str:
+    key = subprocess.run(["openssl", "x509", "-pubkey", "-noout"], input=pem, capture_output=True, check=True)
+    der = subprocess.run(
+        ["openssl", "pkey", "-pubin", "-outform", "DER"], input=key.stdout, capture_output=True, check=True
+    )
     return "sha256//" + base64.b64encode(hashlib.sha256(der.stdout).digest()).decode()
 
 
