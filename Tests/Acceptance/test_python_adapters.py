@@ -23,12 +23,11 @@ from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport
 from carpool.requests import CarpoolAdapter, InvalidParameter
 from harness.daemon import Daemon
 from harness.pairs import faulty
-from harness.transports import Send, running, sending
+from harness.transports import Send, mounted, running, sending
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
-from requests.adapters import HTTPAdapter
 
 ASYNCHRONOUS = ["asyncio", "uvloop", "trio"]
 CONNECTIONS = _pool.MAX_IDLE + 4
@@ -58,14 +57,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(_rpc.RPCConnection, "send_request", note)
     return called
-
-
-def mounted(adapter: HTTPAdapter) -> requests.Session:
-    session = requests.Session()
-    session.trust_env = False
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session
 
 
 def peer_of(origin: ScriptedOrigin) -> str:

@@ -24,6 +24,7 @@ from carpool import _waiting
 from carpool.requests import CarpoolAdapter
 from harness.daemon import ROOT, Daemon
 from harness.pairs import LONG, difference, faulty
+from harness.transports import mounted
 from harness.waiting import PATIENCE_SECONDS
 from origins.authority import Authority, Certificate
 from origins.httpbin import Httpbin
@@ -34,14 +35,6 @@ from origins.scripted import Exchange, ScriptedOrigin, statuses
 from requests.auth import HTTPDigestAuth
 
 MEBIBYTE = 1 << 20
-
-
-def mounted(adapter: requests.adapters.HTTPAdapter) -> requests.Session:
-    session = requests.Session()
-    session.trust_env = False
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One request with httpx: by its own transport, or through the daemon, blocking or from a task of an event loop."""
+"""Requests of requests and httpx: by their own transports, or through the daemon, blocking or from an event loop."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpx
+import requests
 import trio
 from carpool.httpx import AsyncCarpoolTransport, CarpoolTransport
 from loops import running_on
+from requests.adapters import HTTPAdapter
 
 Send = Callable[..., httpx.Response]
+
+
+def mounted(adapter: HTTPAdapter) -> requests.Session:
+    """Return a session of requests that sends by this adapter, whatever the environment says."""
+    session = requests.Session()
+    session.trust_env = False
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
 
 
 def sending(kind: str) -> Send:

@@ -209,11 +209,20 @@ def content_length(text: str) -> int:
 
 
 def trust_of_context(context: ssl.SSLContext) -> dict[str, Any] | str:
-    """Return the parameter `trust` that verifies as an SSLContext does."""
+    """Return the parameter `trust` that verifies as an SSLContext does.
+
+    Raises ValueError for a context whose authorities Python does not tell: those in a folder (`capath`), or none.
+    """
     if context.verify_mode == ssl.CERT_NONE:
         return {"verify": False}
     authorities = context.get_ca_certs(binary_form=True)
-    # A context whose authorities are in a folder reads them only when they are needed.
+    # The system's authorities are in a folder alone on some systems; truststore asks the system itself.
+    is_of_system = ssl.get_default_verify_paths().cafile is None or type(context).__module__.startswith("truststore")
+    if not authorities and not is_of_system:
+        raise ValueError(
+            "the SSLContext has no authorities that Python can read, as with capath: pass the folder itself, "
+            "verify=FOLDER, or load a file into the context (cafile)"
+        )
     trust: dict[str, Any] = {"ca_pem": "".join(map(ssl.DER_cert_to_PEM_cert, authorities))} if authorities else {}
     if not context.check_hostname:
         trust["evaluators"] = {"*": {"default": {"validate_host": False}}}

@@ -79,7 +79,7 @@ class Settings:
         place = os.environ.get("SSL_CERT_FILE") or directory(os.environ.get("SSL_CERT_DIR", "")) if trust_env else None
         if isinstance(verify, ssl.SSLContext):
             self.configuration["trust"] = adapters.trust_of_context(verify)
-        elif isinstance(verify, str):
+        elif isinstance(verify, (str, bytes, os.PathLike)):
             self._tls["trust"] = trust_of_path(verify)
         elif not verify:
             self._tls["trust"] = {"verify": False}

@@ -7,6 +7,8 @@ session.mount("http://", CarpoolAdapter())
 
 from __future__ import annotations
 
+import os
+import ssl
 import weakref
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,11 +22,16 @@ except ImportError as error:
     raise ImportError("carpool.requests needs the package requests: pip install requests") from error
 
 from . import _adapters as adapters
-from ._paths import trust_of_path
+from ._paths import AnyPath, trust_of_path
 from ._sync.exchange import Exchange
 from ._urllib3 import Origin, RefusedError, URLRefusedError
 
 __all__ = ["CarpoolAdapter", "InvalidParameter"]
+
+
+# What a pool of urllib3 verifies instead of the host's name, and the daemon cannot.
+_UNVERIFIED = ("assert_fingerprint", "assert_hostname", "server_hostname")
+_ANY_NAME = {"evaluators": {"*": {"default": {"validate_host": False}}}}
 
 
 class InvalidParameter(requests.exceptions.RequestException, ValueError):  # noqa: N818, named as those of requests
@@ -93,27 +100,48 @@ class CarpoolAdapter(HTTPAdapter):
         super().close()
         _close(self._idle)
 
-    @staticmethod
     def _settings(
-        request: requests.PreparedRequest, verify: bool | str | None, cert: Any, pool: Any
+        self, request: requests.PreparedRequest, verify: bool | AnyPath | None, cert: Any, pool: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters of a connection, and the configuration of the session."""
         configuration = dict(adapters.BASE_CONFIGURATION)
         settings = dict(adapters.BASE_PARAMS) | {"http_version": "1.1"}
-        given = getattr(pool, "conn_kw", {})
+        given = self._given(pool)
         if (request.url or "").lower().startswith("https"):
+            for name in _UNVERIFIED:
+                if given.get(name):
+                    raise InvalidParameter(
+                        f"{name}: the daemon cannot verify it, and the request was not sent; mount an adapter that is "
+                        "no CarpoolAdapter for this host",
+                        request=request,
+                    )
             if not verify:
                 settings["trust"] = {"verify": False}
-            elif isinstance(verify, str):
+            elif isinstance(verify, (str, bytes, os.PathLike)):
                 settings["trust"] = trust_of_path(verify)
             elif context := given.get("ssl_context"):
-                configuration["trust"] = adapters.trust_of_context(context)
+                configuration["trust"] = _trust_of_context(context, request)
+            if verify and given.get("assert_hostname") is False:
+                trust = settings.get("trust") or configuration.pop("trust", {})
+                settings["trust"] = {**(trust if isinstance(trust, dict) else {}), **_ANY_NAME}
             if cert:
                 settings["client_certificate"] = adapters.certificate(cert)
         if source := given.get("source_address"):
             settings["addresses"] = {"local_address": source[0]}
         settings["session"] = adapters.session_name(configuration)
         return settings, configuration
+
+    def _given(self, pool: Any) -> dict[str, Any]:
+        """Return the settings of connections that a subclass passes to urllib3; there is no pool for a SOCKS proxy."""
+        given = {**self.poolmanager.connection_pool_kw, **getattr(pool, "conn_kw", {})}
+        return given | {name: value for name in _UNVERIFIED if (value := getattr(pool, name, None)) is not None}
+
+
+def _trust_of_context(context: ssl.SSLContext, request: requests.PreparedRequest) -> dict[str, Any] | str:
+    try:
+        return adapters.trust_of_context(context)
+    except ValueError as error:
+        raise InvalidParameter(f"ssl_context: {error}", request=request) from None
 
 
 def _is_replaced() -> bool:
