@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import carpool
 import pytest
+from harness.bothclients import KINDS, opened
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS
 from loops import RunLoop
@@ -51,7 +52,7 @@ def test_what_is_uploaded_arrives(client: carpool.Client, sink: str, tmp_path: P
     assert client.upload(sink, source).text == hashlib.sha256(body).hexdigest()  # type: ignore[arg-type]
 
 
-def opened(path: Path, position: int) -> IO[bytes]:
+def opened_at(path: Path, position: int) -> IO[bytes]:
     file = path.open("rb")
     file.seek(position)
     return file
@@ -68,15 +69,15 @@ def piped(path: Path) -> IO[bytes]:
 @pytest.mark.parametrize(
     ("make", "length"),
     [
-        (lambda path: opened(path, 0), "5000"),
-        (lambda path: opened(path, 100), "4900"),
-        (lambda path: opened(path, 5_000), "0"),
+        (lambda path: opened_at(path, 0), "5000"),
+        (lambda path: opened_at(path, 100), "4900"),
+        (lambda path: opened_at(path, 5_000), "0"),
         (lambda path: io.BytesIO(path.read_bytes()), "5000"),
         (lambda path: io.BytesIO(b""), "0"),
         (lambda path: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(path.read_bytes()))), "5000"),
         (piped, None),
         (lambda path: iter([path.read_bytes()]), None),
-        (lambda _: opened(Path("/proc/self/limits"), 0), None),
+        (lambda _: opened_at(Path("/proc/self/limits"), 0), None),
     ],
     ids=["file", "position", "end", "BytesIO", "empty", "gzip", "pipe", "iterator", "proc"],
 )
@@ -197,6 +198,39 @@ def test_a_download_into_a_directory_is_named_by_the_response(
     client: carpool.Client, nginx: Nginx, tmp_path: Path
 ) -> None:
     assert client.download(f"{nginx.http}/200.bin", tmp_path).path == tmp_path / "200.bin"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("named", ["file", "directory"])
+def test_a_file_that_a_download_replaces_keeps_its_attributes(
+    daemon: Daemon, nginx: Nginx, tmp_path: Path, kind: str, named: str
+) -> None:
+    place, other = tmp_path / "200.bin", tmp_path / "other"
+    place.write_bytes(b"old")
+    place.chmod(0o640)
+    os.setxattr(place, "user.carpool-test", b"kept")
+    with opened(kind, daemon) as client:
+        url = f"{nginx.http}/200.bin"
+        assert client.download(url, place if named == "file" else tmp_path).path == place
+        assert place.stat().st_mode & 0o777 == 0o640
+        assert os.getxattr(place, "user.carpool-test") == b"kept"
+        # Another name of the file has the new bytes too.
+        other.hardlink_to(place)
+        place.write_bytes(b"old")
+        client.download(url, place)
+    assert other.read_bytes() == place.read_bytes()
+    assert hashlib.sha256(other.read_bytes()).hexdigest() == nginx.hashes["200.bin"]
+
+
+def test_a_new_file_of_a_download_has_the_umask_of_the_program(
+    client: carpool.Client, nginx: Nginx, tmp_path: Path
+) -> None:
+    before = os.umask(0o027)
+    try:
+        client.download(f"{nginx.http}/200.bin", tmp_path / "file")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
 
 
 def test_a_download_goes_on_where_it_broke_off(client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path) -> None:

@@ -187,6 +187,9 @@ def test_a_client_follows_retries_validates_and_downloads(
     assert client.get(URL).content == b"a" * 100_000
     assert client.download(URL, tmp_path).path == tmp_path / "people"
     assert (tmp_path / "people").read_bytes() == b"a" * 100_000
+    (tmp_path / "people").chmod(0o600)
+    client.download(URL, tmp_path / "people")
+    assert (tmp_path / "people").stat().st_mode & 0o777 == 0o600
     assert client.get(URL, serialize="string").value == "a" * 100_000
 
 

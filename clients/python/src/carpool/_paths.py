@@ -96,9 +96,12 @@ def trust_of_path(path: AnyPath, name: str = "verify") -> dict[str, Any]:
 
 
 def destination(path: AnyPath) -> dict[str, Any]:
-    """Return the destination of a download: a file, or a directory in which the response names the file."""
+    """Return the destination of a download: a file, or a directory in which the response names the file.
+
+    A file that is replaced keeps its mode and its other attributes, and a new one has the umask of this process.
+    """
     kind = "directory" if os.path.isdir(path) else "path"  # noqa: PTH112, as above
-    given = {kind: absolute("path", path), "remove_previous": True}
+    given = {kind: absolute("path", path), "remove_previous": True, "keep_attributes": True}
     mask = _umask()
     return given if mask is None else {**given, "umask": mask}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -261,15 +262,17 @@ class Running:
         if self.params.get("kind") == "download" and error is None:
             name = Path(urlsplit(self.params["url"]).path).name or self.name
             path = place.get("path") or (Path(place["directory"], name) if "directory" in place else self._own_file)
-            return self._in_file(str(path))
+            return self._in_file(str(path), keeps_mode=place.get("keep_attributes", False))
         body = None if kind == "file" else records.inline(self.content)
         if body is not None:
             return body
         return self._in_file(self._own_file)
 
-    def _in_file(self, path: str) -> dict[str, Any]:
+    def _in_file(self, path: str, *, keeps_mode: bool = False) -> dict[str, Any]:
         part = Path(f"{local(path)}.part")
         part.write_bytes(self.content)
+        if keeps_mode and Path(local(path)).exists():
+            shutil.copymode(local(path), part)
         part.replace(local(path))
         return {"file": path, "size_bytes": len(self.content)}
 

@@ -163,9 +163,10 @@ class Client(Settings, Control, Observer, Verbs):
         """Download a URL to a file, and return the response, whose `path` is the file.
 
         `path` is the file, which is replaced when the body is complete and `validate` has accepted it, or a directory,
-        in which the response names the file. `progress` is called five times a second. `resume` is the `resume_data`
-        of an error or of a progress: the download is resumed, unless the resource has changed. The other arguments are
-        those of `request`. Raises RequestError, with `resume_data` if the download can be resumed.
+        in which the response names the file. The mode and the other attributes of a file that is replaced stay.
+        `progress` is called five times a second. `resume` is the `resume_data` of an error or of a progress: the
+        download is resumed, unless the resource has changed. The other arguments are those of `request`. Raises
+        RequestError, with `resume_data` if the download can be resumed.
         """
         place = destination(path)
         made = {**options, "kind": "download", "destination": place, "resume_data": resume}
