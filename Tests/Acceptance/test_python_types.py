@@ -67,6 +67,34 @@ own: carpool.InterceptorOptions = {"compress": {"format": "gzip"}}
 carpool.get("https://a.example/", interceptor=[own])
 carpool.Client().create_session("s", {"interceptor": [own, {"bearer": {"token": "t"}}]})
 """
+# A program that was checked before the elements had types.
+UNTYPED_INTERCEPTORS = """
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import carpool
+
+one: dict[str, Any] = {"retry_policy": {"limit": 3}}
+some: list[dict[str, Any]] = [one]
+fixed: Mapping[str, Any] = one
+several: Sequence[Mapping[str, Any]] = [fixed]
+opaque: dict[str, object] = {"offline": {}}
+
+def made() -> Any:
+    return [one]
+
+async def main() -> None:
+    client, later = carpool.Client(), carpool.AsyncClient()
+    carpool.get("https://a.example/", interceptor=[one])
+    carpool.get("https://a.example/", interceptor=some)
+    client.post("https://a.example/", interceptor=["retry_policy", fixed, {"offline": {}}])
+    client.post("https://a.example/", interceptor=several, stream=True)
+    await later.request("GET", "https://a.example/", interceptor=[opaque, one])
+    await later.put("https://a.example/", interceptor=made())
+    client.create_session("s", {"interceptor": some})
+    options: carpool.SessionOptions = {"interceptor": several}
+    client.create_session("s", options)
+"""
 WRONG_INTERCEPTORS = [
     '[{"set_heder": {"name": "A", "value": "b"}}]',
     '[{"set_header": {"name": "A"}}]',
@@ -74,6 +102,11 @@ WRONG_INTERCEPTORS = [
     '[{"retry_policy": {"limits": 3}}]',
     '["retry"]',
 ]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_interceptors_of_unknown_types_are_accepted(tmp_path: Path, version: str) -> None:
+    assert errors(tmp_path, UNTYPED_INTERCEPTORS, version) == ""
 
 
 def test_interceptors_are_typed(tmp_path: Path) -> None:

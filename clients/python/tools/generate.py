@@ -105,7 +105,7 @@ def arguments_module() -> str:
         + "from collections.abc import Mapping, Sequence\n"
         + "from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict\n\n"
         + f"from ._inputs import (\n{imported})\n"
-        + "from ._interceptors import InterceptorName, InterceptorOptions\nfrom ._mismatch import OtherType\n\n"
+        + "from ._interceptors import Interceptor\nfrom ._mismatch import OtherType\n\n"
         + "if TYPE_CHECKING:\n    from ._cookies import CookieInput\n\n"
         + "Wrong = OtherType[NoReturn]\n\n\n"
         + 'class RequestArguments(TypedDict, total=False):\n    """The members of `RequestOptions`."""\n\n'

@@ -23,7 +23,7 @@ from ._inputs import (
     Upload,
     VerifyInput,
 )
-from ._interceptors import InterceptorName, InterceptorOptions
+from ._interceptors import Interceptor
 from ._mismatch import OtherType
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class RequestArguments(TypedDict, total=False):
     start: Literal["immediate", "manual"] | Wrong | None
     setup: Literal["lazy", "eager"] | Wrong | None
     hold_for_headers: bool | Wrong | None
-    interceptor: Sequence[InterceptorName | InterceptorOptions] | Wrong | None
+    interceptor: Sequence[Interceptor] | Wrong | None
     validate: bool | Sequence[Mapping[str, Any]] | Wrong | None
     serialize: Serialize | Sequence[Serialize] | Wrong | None
     credential: Mapping[str, Any] | Wrong | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from ._inputs import RetryPolicy
 
@@ -151,3 +151,22 @@ class InterceptorOptions(TypedDict, total=False):
     oauth2: OAuth2Options
     compress: CompressOptions
     callback: InterceptorCallback
+
+
+class _Unknown:
+    """The type of values of which a type checker knows nothing: no value has it, and `Any` is taken for it."""
+
+
+class _Writable(Protocol):
+    """A dictionary that may have values of all types, such as a `dict[str, object]`.
+
+    The literal of an element has values of its own types. So its members are checked, as those of InterceptorOptions.
+    """
+
+    def __getitem__(self, name: str, /) -> object: ...
+
+    def __setitem__(self, name: str, value: _Unknown, /) -> None: ...
+
+
+Interceptor = InterceptorName | InterceptorOptions | Mapping[str, _Unknown] | _Writable
+"""An element of `interceptor`: one whose members a type checker knows, or a mapping whose type says nothing of them."""

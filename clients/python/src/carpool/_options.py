@@ -14,7 +14,7 @@ from ._inputs import (
     Serialize,
     SessionCacheOptions,
 )
-from ._interceptors import InterceptorName, InterceptorOptions
+from ._interceptors import Interceptor
 
 
 class RequestOptions(PythonOptions, total=False):
@@ -58,7 +58,7 @@ class RequestOptions(PythonOptions, total=False):
     """Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel`
     ends the request, `request.wait` returns the whole record. For the first attempt only. Default: false.
     """
-    interceptor: Sequence[InterceptorName | InterceptorOptions] | None
+    interceptor: Sequence[Interceptor] | None
     """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
     validate: bool | Sequence[Mapping[str, Any]] | None
     """Which responses are acceptable; others fail the request. Default: the session's."""
@@ -191,7 +191,7 @@ class SessionOptions(TypedDict, total=False):
     """When the request to send is made. `lazy`: when the request starts. `eager`: at once, adapters included.
     Default: "lazy".
     """
-    interceptor: Sequence[InterceptorName | InterceptorOptions]
+    interceptor: Sequence[Interceptor]
     """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
     validate: bool | Sequence[Mapping[str, Any]]
     """Which responses are acceptable; others fail the request. Default: false."""
