@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import carpool
+import httpx
+import httpx2
 import pytest
 import requests
+from carpool import httpx as httpx_transports
+from carpool import httpx2 as httpx2_transports
 from carpool.requests import CarpoolAdapter
 from harness.command import OK, RPC_ERROR, TRANSFER_FAILED, Run, runner
 from harness.daemon import Daemon
@@ -103,6 +107,35 @@ def test_a_client_trusts_the_authorities_of_its_environment(
         monkeypatch.delenv(name)
     with pytest.raises(carpool.CertificateError):
         get(url)
+
+
+def by_httpx(url: str) -> int:
+    with httpx.Client(transport=httpx_transports.CarpoolTransport()) as client:
+        return client.get(url).status_code
+
+
+def by_httpx2(url: str) -> int:
+    with httpx2.Client(transport=httpx2_transports.CarpoolTransport()) as client:
+        return client.get(url).status_code
+
+
+def test_a_client_warns_of_directories_that_are_not_read(
+    get: Get, nginx: Nginx, places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, empty = f"{nginx.https}/hello.txt", tmp_path / "empty"
+    for send in (get, by_httpx, by_httpx2):
+        monkeypatch.setenv("SSL_CERT_DIR", f"{places['store']}:{empty}:{tmp_path}/none")
+        with pytest.warns(UserWarning, match=f"in {places['store']} are trusted, and those in {empty} are not"):
+            assert send(url) == 200
+        monkeypatch.setenv("SSL_CERT_DIR", f"{empty}:{places['store']}")
+        with (
+            pytest.warns(UserWarning, match=f"in {empty} are trusted, and those in {places['store']} are not"),
+            pytest.raises((carpool.CarpoolError, httpx.TransportError, httpx2.TransportError)),
+        ):
+            send(url)
+        # The same one, and one that does not exist, leave nothing out.
+        monkeypatch.setenv("SSL_CERT_DIR", f"{places['store']}:{tmp_path}/none:{places['store']}:")
+        assert send(url) == 200
 
 
 def test_arguments_and_sessions_take_precedence(

@@ -42,9 +42,21 @@ def authorities() -> dict[str, Any] | None:
 
 
 def directory(places: str) -> str:
-    """Return the first directory that exists of a list with colons, as OpenSSL has it; the daemon takes one."""
+    """Return the first directory that exists of a list with colons, which is `SSL_CERT_DIR`; the daemon takes one.
+
+    Warns if others exist too, of which OpenSSL reads all.
+    """
     folders = [folder for folder in places.split(os.pathsep) if folder] or [places]
-    return next((folder for folder in folders if os.path.isdir(folder)), folders[0])  # noqa: PTH112, without pathlib
+    found = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]  # noqa: PTH112, without pathlib
+    if len(found) > 1:
+        import warnings  # noqa: PLC0415, few programs have such a list
+
+        warnings.warn(
+            f"SSL_CERT_DIR: the authorities in {found[0]} are trusted, and those in {', '.join(found[1:])} are not: "
+            "carpoold reads one folder; put all of them into one, or set SSL_CERT_FILE to a file with all",
+            stacklevel=2,
+        )
+    return (found or folders)[0]
 
 
 def _text(path: str) -> str | None:
