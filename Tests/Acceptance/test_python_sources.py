@@ -22,7 +22,7 @@ from carpool.httpx import CarpoolTransport
 from carpool.requests import CarpoolAdapter
 from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
-from urllib3 import exceptions
+from urllib3 import Retry, exceptions
 
 TEXT = b"plain text " * 500
 SLOW = "import time\nfor _ in range(25): print('x' * 99, flush=True); time.sleep(0.1)"
@@ -224,3 +224,26 @@ def test_a_response_may_be_closed_before_its_end_after_a_sent_body(
     for _ in range(2):
         with session.post(url, data=iter([b"a"] * 50), stream=True) as response:
             assert len(next(response.iter_content(100))) == 100
+
+
+def test_an_iterator_that_was_read_is_not_sent_again(
+    session: requests.Session, mirror: str, origin: ScriptedOrigin
+) -> None:
+    kept = origin.on("/kept", lambda exchange: exchange.reply(307, headers=[("Location", "/mirror")]))
+    seen = origin.on("/seen", lambda exchange: exchange.reply(303, headers=[("Location", "/mirror")]))
+    busy = origin.on("/busy", lambda exchange: exchange.reply(503))
+    with pytest.raises(requests.exceptions.UnrewindableBodyError):
+        session.post(kept, data=iter([b"a"]))
+    assert session.post(seen, data=iter([b"a"])).content == b""
+    session.mount("http://", CarpoolAdapter(max_retries=Retry(2, status_forcelist=[503], allowed_methods=None)))
+    with pytest.raises(requests.exceptions.UnrewindableBodyError):
+        session.post(busy, data=iter([b"a"]))
+    # The failure is said, and not that the body cannot be sent again.
+    with pytest.raises(requests.exceptions.ConnectionError, match=r"127\.0\.0\.1"):
+        session.post("http://127.0.0.1:1/", data=iter([b"a"]))
+    with httpx.Client(transport=CarpoolTransport(), follow_redirects=True) as client:
+        with pytest.raises(httpx.StreamConsumed):
+            client.post(kept, content=iter([b"a"]))
+        assert client.post(seen, content=iter([b"a"])).content == b""
+        # A list has its pieces again.
+        assert client.post(kept, content=[b"a", b"b"]).content == b"ab"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from . import _forms, _paths
-from ._sources import Source
+from ._sources import Source, has_ended
 
 # A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
@@ -170,6 +170,10 @@ def check_data(data: object) -> None:
             "data: expected a mapping or a list of pairs (a form), str, bytes, a path, a file open for reading bytes, "
             f"or an iterable of bytes, not {type(data).__name__}; a value that is sent as JSON is json="
         )
+    if getattr(data, "closed", None) is True:
+        raise ValueError("data: the file is closed: open it again, or pass its path")
+    if has_ended(data):
+        raise ValueError("data: the generator has ended, and has no more bytes: pass a new one for each request")
     for element in data if isinstance(data, (list, tuple)) else ():
         if not isinstance(element, (bytes, bytearray, memoryview)):
             raise TypeError(

@@ -26,6 +26,7 @@ from ._exceptions import (
 from ._http1 import raw_headers
 from ._paths import trust_of_path
 from ._response import reason_phrase
+from ._sources import has_ended
 
 _VERSIONS: Final = {"http/1.0": b"HTTP/1.0", "http/1.1": b"HTTP/1.1", "h2": b"HTTP/2"}
 _PARTIAL: Final = 18  # CURLE_PARTIAL_FILE
@@ -157,6 +158,16 @@ def _body(request: httpx.Request) -> dict[str, Any]:
     if content is not None and len(content) > adapters.PIECE_BYTES:
         content = None
     return adapters.body_params(content, None if length is None else adapters.content_length(length))
+
+
+def check_unread(request: httpx.Request) -> None:
+    """Raise StreamConsumed for a body that was read before; httpx does so only for a generator of the same request."""
+    if isinstance(request.stream, httpx.ByteStream):
+        return
+    source = getattr(request.stream, "_stream", None)
+    is_iterator = (hasattr(source, "__next__") or hasattr(source, "__anext__")) and not hasattr(source, "seek")
+    if has_ended(source) or (is_iterator and getattr(request.stream, "_is_stream_consumed", False)):
+        raise httpx.StreamConsumed
 
 
 @contextlib.contextmanager

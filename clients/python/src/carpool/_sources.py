@@ -119,6 +119,11 @@ def may_wait(data: Any) -> bool:
         return False
 
 
+def has_ended(data: object) -> bool:
+    """Whether a body is a generator, also an asynchronous one, that has no more bytes."""
+    return getattr(data, "gi_frame", True) is None or getattr(data, "ag_frame", True) is None
+
+
 def check_piece(piece: Any) -> Any:
     """Return a piece of a body that is read while it is sent; raises TypeError if it is not bytes."""
     if not isinstance(piece, (bytes, bytearray, memoryview)):
@@ -134,7 +139,9 @@ def _content_length(text: str) -> int:
 
 
 def _rest_of(data: Any) -> int | None:
-    """Return how many bytes a file has from its position to its end; None if it does not tell."""
+    """Return how many bytes a list has, or a file from its position to its end; None if it does not tell."""
+    if isinstance(data, (list, tuple)):
+        return sum(memoryview(piece).nbytes for piece in data)
     if not hasattr(data, "read") or hasattr(data, "__aiter__"):
         return None
     try:

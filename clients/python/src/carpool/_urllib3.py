@@ -19,10 +19,11 @@ from urllib3.util.timeout import Timeout
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
 from ._http1 import response_of
-from ._sources import PIECE_BYTES, reader
+from ._sources import PIECE_BYTES, has_ended, reader
 from ._sync.exchange import Exchange
 
 _SKIPPED: Final = "@@@SKIP_HEADER@@@"
+_NO_RETRY: Final = Retry(0, read=False)
 
 
 class RefusedError(Exception):
@@ -43,6 +44,34 @@ class URLRefusedError(RefusedError):
     """The daemon does not accept the URL."""
 
     __module__ = "carpool.requests"
+
+
+class _Source:
+    """A body that may have to be sent again: a file from its position, and an iterator only if it was not read."""
+
+    def __init__(self, body: Any) -> None:
+        self._body = body
+        self._position = set_file_position(body, None)
+        self.was_read = False
+        is_iterator = self._position is None and hasattr(body, "__next__")
+        self.body = self if is_iterator else body
+        if is_iterator and has_ended(body):
+            raise exceptions.UnrewindableBodyError("the generator of the body has ended, and has no more bytes")
+
+    def __iter__(self) -> Iterator[Any]:
+        self.was_read = True
+        return iter(self._body)
+
+    def may_repeat(self, retries: Retry) -> Retry:
+        """Return the retries after an error: none for an iterator that was read."""
+        return _NO_RETRY if self.was_read else retries
+
+    def rewind(self) -> None:
+        """Let the body be sent again; raises UnrewindableBodyError if it cannot be."""
+        if self._position is not None:
+            rewind_body(self._body, self._position)
+        if self.was_read:
+            raise exceptions.UnrewindableBodyError("the body is an iterator that was read: it cannot be sent again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +115,9 @@ class Origin:
         **ignored: Any,
     ) -> urllib3.HTTPResponse:
         """Send a request, and again as `retries` says; raises the exceptions of urllib3."""
-        retries = retries or Retry(0, read=False)
-        call = Call(method, url, body, headers or {}, timeout or Timeout())
-        position = set_file_position(body, None)
+        retries = retries or _NO_RETRY
+        source = _Source(body)
+        call = Call(method, url, source.body, headers or {}, timeout or Timeout())
         while True:
             response = None
             try:
@@ -104,10 +133,10 @@ class Origin:
             except exceptions.HTTPError as error:
                 if isinstance(error, exceptions.InvalidHeader):
                     raise
+                retries = source.may_repeat(retries)
                 retries = retries.increment(method, url, error=error, _pool=self, _stacktrace=sys.exc_info()[2])  # type: ignore[arg-type]
             retries.sleep(response)
-            if position is not None:
-                rewind_body(body, position)
+            source.rewind()
 
     def _attempt(self, call: Call, retries: Retry) -> urllib3.HTTPResponse:
         target = self.base + call.url if call.url.startswith("/") else call.url

@@ -22,7 +22,17 @@ except ImportError as error:
     raise ImportError("carpool.httpx needs the package httpx: pip install httpx") from error
 
 from . import _adapters as adapters
-from ._httpx import Settings, converted, finished, is_replaced, may_retry, pause_before, taken_within, traced
+from ._httpx import (
+    Settings,
+    check_unread,
+    converted,
+    finished,
+    is_replaced,
+    may_retry,
+    pause_before,
+    taken_within,
+    traced,
+)
 from ._sync.exchange import Exchange
 from ._threads import AsyncExchange, has_ended, new_exchange, owner
 
@@ -114,6 +124,7 @@ class CarpoolTransport(httpx.BaseTransport):
             attempt += 1
 
     def _attempt(self, request: httpx.Request) -> httpx.Response:
+        check_unread(request)
         with converted(request):
             params = self._settings.params(request)
         idle = self._idle.take()
@@ -277,6 +288,7 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
             attempt += 1
 
     async def _attempt(self, request: httpx.Request, turns: anyio.Semaphore) -> httpx.Response:
+        check_unread(request)
         with converted(request):
             params = self._settings.params(request)
         exchange = await new_exchange(self._idle.take(owner()))

@@ -23,7 +23,17 @@ except ImportError as error:
     raise ImportError("carpool.httpx2 needs the package httpx2: pip install httpx2") from error
 
 from . import _adapters as adapters
-from ._httpx2 import Settings, converted, finished, is_replaced, may_retry, pause_before, taken_within, traced
+from ._httpx2 import (
+    Settings,
+    check_unread,
+    converted,
+    finished,
+    is_replaced,
+    may_retry,
+    pause_before,
+    taken_within,
+    traced,
+)
 from ._sync.exchange import Exchange
 from ._threads import AsyncExchange, has_ended, new_exchange, owner
 
@@ -115,6 +125,7 @@ class CarpoolTransport(httpx2.BaseTransport):
             attempt += 1
 
     def _attempt(self, request: httpx2.Request) -> httpx2.Response:
+        check_unread(request)
         with converted(request):
             params = self._settings.params(request)
         idle = self._idle.take()
@@ -278,6 +289,7 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
             attempt += 1
 
     async def _attempt(self, request: httpx2.Request, turns: anyio.Semaphore) -> httpx2.Response:
+        check_unread(request)
         with converted(request):
             params = self._settings.params(request)
         exchange = await new_exchange(self._idle.take(owner()))

@@ -18,6 +18,7 @@ try:
     import urllib3.connectionpool
     from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, DEFAULT_RETRIES, HTTPAdapter
     from requests.utils import prepend_scheme_if_needed, select_proxy
+    from urllib3 import exceptions
 except ImportError as error:
     raise ImportError("carpool.requests needs the package requests: pip install requests") from error
 
@@ -66,8 +67,14 @@ class CarpoolAdapter(HTTPAdapter):
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
         """Send a request; raises the exceptions of requests."""
+        position = "_body_position"
+        if hasattr(request.body, "__next__") and getattr(request, position) is None:
+            # As requests marks a file without a position: a redirect that has to send the body again raises.
+            setattr(request, position, object())
         try:
             return super().send(request, *args, **kwargs)
+        except exceptions.UnrewindableBodyError as error:
+            raise requests.exceptions.UnrewindableBodyError(str(error), request=request) from error
         except URLRefusedError as error:
             raise requests.exceptions.InvalidURL(str(error), request=request) from error
         except RefusedError as error:
