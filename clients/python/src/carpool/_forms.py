@@ -34,12 +34,19 @@ def fields(argument: str, given: Any) -> Fields:
         if not isinstance(name, str):
             raise TypeError(f"{argument}: a name is str, not {type(name).__name__}: {name!r}")
         values = value if isinstance(value, (list, tuple)) else [value]
-        found += [(name, _text(argument, name, each)) for each in values]
+        found += [(_plain(name), _text(argument, name, each)) for each in values]
     return found
 
 
+def _plain(text: str) -> str:
+    """Return the text itself, also of a member of an enumeration whose `str()` is its name."""
+    return str.__str__(text)
+
+
 def _text(argument: str, name: str, value: object) -> str | bytes | None:
-    if value is None or isinstance(value, (str, bytes)):
+    if isinstance(value, str):
+        return _plain(value)
+    if value is None or isinstance(value, bytes):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -77,7 +84,7 @@ def add_query(url: str, query: str) -> str:
 def url_with(url: str, defaults: Fields, params: Any) -> str:
     """Return a URL with the default fields and the argument `params` in its query."""
     if isinstance(params, (str, bytes)):
-        text = params if isinstance(params, str) else params.decode()
+        text = _plain(params) if isinstance(params, str) else params.decode()
         return add_query(add_query(url, encode(defaults)), text)
     given = [] if params is None else fields("params", params)
     pairs = merge(defaults, given)

@@ -1,0 +1,38 @@
+"""What programs that used requests or httpx write: it works as there, or the error has what to write instead."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import carpool
+import pytest
+import requests
+from origins.scripted import ScriptedOrigin
+
+
+class Sort(str, enum.Enum):  # noqa: UP042, what a StrEnum is not: one whose str() is another text
+    NEW = "new est"
+
+
+# MARK: Values
+
+
+@pytest.mark.parametrize("given", [{"sort": Sort.NEW}, {Sort.NEW: [Sort.NEW, "b"]}, [("sort", Sort.NEW)]])
+def test_a_member_of_an_enumeration_of_texts_is_its_text(
+    client: carpool.Client, origin: ScriptedOrigin, given: Any
+) -> None:
+    for module in (requests, client):
+        untyped: Any = module
+        untyped.get(f"{origin.url}/", params=given)
+        untyped.post(f"{origin.url}/", data=given)
+    expected, form, seen, seen_form = origin.requests
+    assert "new" in expected.target
+    assert (seen.target, seen_form.body) == (expected.target, form.body)
+    with pytest.raises(TypeError, match="of type Plain"):
+        client.get(origin.url, params={"a": enum.Enum("Plain", {"A": 1})(1)})
+
+
+def test_a_member_of_an_enumeration_is_a_whole_query(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    client.get(f"{origin.url}/", params=enum.Enum("Query", {"A": "x=1"}, type=str)("x=1"))
+    assert origin.requests[-1].target == "/?x=1"
