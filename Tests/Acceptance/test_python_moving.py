@@ -36,3 +36,27 @@ def test_a_member_of_an_enumeration_of_texts_is_its_text(
 def test_a_member_of_an_enumeration_is_a_whole_query(client: carpool.Client, origin: ScriptedOrigin) -> None:
     client.get(f"{origin.url}/", params=enum.Enum("Query", {"A": "x=1"}, type=str)("x=1"))
     assert origin.requests[-1].target == "/?x=1"
+
+
+# MARK: Cookies
+
+
+@pytest.mark.parametrize(
+    ("fields", "values"),
+    [
+        (["J=; Max-Age=0; Path=/", "J=new; Path=/"], {"J": "new"}),
+        (["J=old; Path=/", "J=new; Path=/"], {"J": "new"}),
+        (["J=new; Path=/", "J=; Expires=Wed, 21 Oct 2015 07:28:00 GMT; Path=/"], {}),
+        (["J=; Max-Age=-1"], {}),
+        (["J=new; Path=/", "J=; Max-Age=0; Path=/x", "K=1; Max-Age=900"], {"J": "new", "K": "1"}),
+    ],
+)
+def test_the_cookies_of_a_response_are_those_that_it_leaves(
+    client: carpool.Client, origin: ScriptedOrigin, fields: list[str], values: dict[str, str]
+) -> None:
+    headers = [("Set-Cookie", field) for field in fields]
+    url = origin.on("/", lambda exchange: exchange.reply(headers=headers))
+    origin.on("/old", lambda exchange: exchange.reply(302, headers=[*headers, ("Location", "/")]))
+    assert dict(client.get(url).cookies) == values
+    assert dict(client.get(f"{origin.url}/old").history[0].cookies) == values
+    assert dict(client.get(url, cookies={}).cookies) == values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 if TYPE_CHECKING:
@@ -106,6 +106,18 @@ def set_by(url: str, fields: Sequence[str]) -> list[dict[str, Any]]:
 
     parts = urlsplit(url)
     return [cookie for field in fields if (cookie := _set_cookie(field, parts.hostname or "", parts.path))]
+
+
+def kept(cookies: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cookies that a response leaves: a later one replaces an earlier one, an expired one removes it."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for cookie in cookies:
+        identity = tuple(cookie[member] for member in ("name", "domain", "host_only", "path"))
+        if cookie.get("expires", _LAST_SECOND) > time.time():
+            found[identity] = cookie
+        else:
+            found.pop(identity, None)
+    return [*found.values()]
 
 
 def _set_cookie(field: str, host: str, path: str) -> dict[str, Any] | None:

@@ -106,7 +106,7 @@ class Response:
         """The jar of the request at its end, if it had the argument `cookies`; otherwise what this response sets."""
         if (exported := self.record.get("cookies")) is not None:
             return Cookies(exported)
-        return Cookies({"list": _cookies.set_by(self.url, self.headers.get_list("set-cookie"))})
+        return Cookies({"list": _cookies.kept(_cookies.set_by(self.url, self.headers.get_list("set-cookie")))})
 
     @property
     def links(self) -> dict[str, dict[str, str]]:
