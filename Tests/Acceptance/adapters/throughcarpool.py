@@ -5,6 +5,7 @@ It is loaded by `run`. With CARPOOL=off the same tests send with the transport o
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 SENDING: set[str] = set()
 OUTCOMES: dict[str, str] = {}
@@ -82,6 +84,9 @@ def pytest_configure(config: pytest.Config) -> None:
         shutil.rmtree(directory)
 
     config.add_cleanup(end)
+    if os.environ.get("ADAPTER_LOOP") == "uvloop":
+        # anyio runs the tests for asyncio on a loop of the policy.
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     {"requests": _patch_requests, "httpx": _patch_httpx, "httpx2": _patch_httpx2}[os.environ["ADAPTER_OF"]]()
 
 
