@@ -333,7 +333,8 @@ def _text_encoding(name: str) -> str | None:
         text = decoder and decoder("replace").decode(b"\xff", True)
     except (LookupError, ValueError, AssertionError, TypeError):
         return None
-    return codec.name if isinstance(text, str) else None
+    # Punycode of Python 3.13 is text, and leaves out what it cannot decode.
+    return codec.name if isinstance(text, str) and text else None
 
 
 def _parsed(content: bytes, options: dict[str, Any]) -> Any:
