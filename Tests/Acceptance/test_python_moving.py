@@ -60,3 +60,22 @@ def test_the_cookies_of_a_response_are_those_that_it_leaves(
     assert dict(client.get(url).cookies) == values
     assert dict(client.get(f"{origin.url}/old").history[0].cookies) == values
     assert dict(client.get(url, cookies={}).cookies) == values
+
+
+# MARK: The methods of HTTP
+
+METHODS = ["get", "options", "head", "post", "put", "patch", "delete"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_may_be_in_lower_case(client: carpool.Client, origin: ScriptedOrigin, method: str) -> None:
+    client.request(method, origin.url)
+    client.wait(client.submit(method, origin.url))
+    client.stream(method, origin.url).__enter__().close()
+    assert [received.method for received in origin.requests] == [method.upper()] * 3
+
+
+def test_other_methods_are_sent_as_they_are(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    for method in ("PROPFIND", "propfind"):
+        client.request(method, origin.url)
+        assert origin.requests[-1].method == method

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ._bodies import check_data
 from ._netrc import NetrcAuth
 
+_METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 _RENAMED: Final = {
     "content": "data",
     "max_retries": "retry",
@@ -72,11 +73,16 @@ def check_types(options: Mapping[str, Any]) -> None:
             check(name, value)
 
 
-def check_target(method: object, url: object) -> None:
-    """Raise TypeError if a method or a URL is not text."""
-    _check_str("method", method)
+def check_target(method: object, url: object) -> str:
+    """Return the method as it is sent: in upper case if that is one of the methods of a client.
+
+    Other methods may be in lower case. Raises TypeError if the method or the URL is not text.
+    """
+    if not isinstance(method, str):
+        raise TypeError(f"method: expected str, not {type(method).__name__}")
     if not isinstance(url, str):
         raise TypeError(f"url: expected str, not {type(url).__name__}; pass str(url)")
+    return method if method in _METHODS or method.upper() not in _METHODS else method.upper()
 
 
 def check_socket(socket: Any) -> Any:

@@ -50,9 +50,10 @@ def request_params(
     type than it takes; ValueError for JSON that has no form on the wire, and for a request with two bodies or with two
     arguments for one parameter. Then nothing is sent.
     """
-    _checks.check_names("a request", options, RequestOptions.__optional_keys__)
-    _checks.check_target(method, url)
-    _checks.check_types(options)
+    if options:
+        _checks.check_names("a request", options, RequestOptions.__optional_keys__)
+        _checks.check_types(options)
+    method = _checks.check_target(method, url)
     given = defaults.options(options)
     given.pop("hooks", None)
     values, is_encoded = given.pop("params", None), "encoding" in given

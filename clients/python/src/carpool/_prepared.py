@@ -90,8 +90,8 @@ def authorize(auth: Callable[[PreparedRequest], Any], params: dict[str, Any], la
         answer = request
     if not isinstance(answer, PreparedRequest):
         raise TypeError(f"auth: the function returned {type(answer).__name__}, expected the request that it was given")
-    _checks.check_target(answer.method, _text(answer.url))
-    params |= {"method": answer.method, "url": _text(answer.url), "headers": _sent(answer)}
+    method, url = _checks.check_target(answer.method, _text(answer.url)), _text(answer.url)
+    params |= {"method": method, "url": url, "headers": _sent(answer)}
     if answer.body != body:
         _replace_body(params, answer.body, large)
 
