@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
+import functools
 from typing import Any
+from unittest import mock
 
 import carpool
 import pytest
 import requests
+from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
 
 
@@ -79,3 +83,58 @@ def test_other_methods_are_sent_as_they_are(client: carpool.Client, origin: Scri
     for method in ("PROPFIND", "propfind"):
         client.request(method, origin.url)
         assert origin.requests[-1].method == method
+
+
+class Api(carpool.Client):
+    def request(self, method: Any, url: Any, **options: Any) -> Any:
+        return super().request(method, f"{url}/api", **options)
+
+
+class AsyncApi(carpool.AsyncClient):
+    async def request(self, method: Any, url: Any, **options: Any) -> Any:
+        return await super().request(method, f"{url}/api", **options)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_of_http_calls_that_of_a_subclass(daemon: Daemon, origin: ScriptedOrigin, method: str) -> None:
+    async def main() -> None:
+        async with AsyncApi(daemon.socket) as client:
+            await getattr(client, method)(origin.url)
+            await (await getattr(client, method)(origin.url, stream=True)).aclose()
+
+    with Api(daemon.socket) as client:
+        getattr(client, method)(origin.url)
+        getattr(client, method)(origin.url, stream=True).close()
+    asyncio.run(main())
+    assert [(received.method, received.target) for received in origin.requests] == [(method.upper(), "/api")] * 4
+
+
+def test_an_argument_that_is_bound_to_request_is_one_of_get(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    untyped: Any = client
+    untyped.request = functools.partial(client.request, headers={"X-Bound": "1"})
+    client.get(origin.url)
+    assert origin.requests[-1].values("X-Bound") == ["1"]
+
+
+def test_a_mock_of_request_is_called_by_get(client: carpool.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "http://127.0.0.1:1/"
+    with mock.patch.object(client, "request") as replaced:
+        client.get(url, timeout=1)
+    replaced.assert_called_once_with("GET", url, timeout=1)
+    with mock.patch.object(carpool.Client, "request") as replaced:
+        carpool.get(url)
+        carpool.get(url, stream=True)
+    assert replaced.mock_calls == [mock.call("GET", url), mock.call("GET", url, stream=True)]
+    with mock.patch.object(carpool.AsyncClient, "request") as replaced:
+        asyncio.run(carpool.AsyncClient().get(url))
+    replaced.assert_awaited_once_with("GET", url)
+
+
+# MARK: Errors that have what to write instead
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_arguments_by_position_are_refused_with_their_names(client: carpool.Client, method: str) -> None:
+    for call in (getattr(client, method), getattr(carpool, method), functools.partial(client.request, method)):
+        with pytest.raises(TypeError, match="pass params= for the query, data= or json= for the body"):
+            call("http://127.0.0.1:1/", {"a": 1})

@@ -35,11 +35,11 @@ class _Functions(Verbs):
         return _client().request(method, url, **options)
 
     def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
-        return _client()._open(method, url, credit_bytes, options)  # noqa: SLF001, as a method of the client
+        return _client().request(method, url, stream=True, **options)
 
     @property
     def _defaults_of_pages(self) -> Defaults:
-        return _client()._defaults  # noqa: SLF001, as above
+        return _client()._defaults  # noqa: SLF001, of this package
 
 
 _functions: Final = _Functions()

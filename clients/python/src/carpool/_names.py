@@ -73,6 +73,10 @@ _CLASSES: Final = {
     "upload": "upload of a Client",
     "wait": "wait of a Client",
 }
+BY_NAME: Final = (
+    "only the method and the URL are passed by position: pass params= for the query, data= or json= for the body, and "
+    "the other arguments by their names too"
+)
 
 
 def missing_in_module(module: str, name: str) -> AttributeError:

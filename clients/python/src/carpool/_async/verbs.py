@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
+from .. import _names
 from .._options import RequestOptions
 from .._response import Response
 from .stream import AsyncStream
@@ -46,7 +47,7 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def request(self, method: str, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def request(self, method: Any, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def request(self, method: Any, url: Any, *more: Any, stream: Any = False, **options: Any) -> Any:
         """Send a request and return its response.
 
         `params` are names and values for the query; `headers` is a mapping or an ordered list of pairs; `json` a value;
@@ -56,23 +57,22 @@ class AsyncVerbs:
         `follow_redirects=False` returns a redirect; `verify`, `cert`, `cookies` and `proxies` are as in the package
         requests; `retry` is a number of retries. Other arguments are parameters of the daemon's `request.perform`.
 
-        With `stream=True` it returns the stream of `stream`, which must be closed. Raises TypeError and ValueError for
-        arguments that are wrong, RequestError and RPCError. A response with an error status is returned, unless
+        With `stream=True` it returns the stream of `stream`, which must be closed. `get` and the others
+        call this method: that of a subclass, or a mock of it, is called for them too. Raises TypeError and ValueError
+        for arguments that are wrong, RequestError and RPCError. A response with an error status is returned, unless
         `validate` refuses it.
         """
-        return await self._either(method, url, options, stream=stream)
-
-    async def _either(self, method: str, url: str, options: Any, *, stream: bool) -> Response | AsyncStream:
-        """Return the response of a request, or its stream."""
+        if more:
+            raise TypeError(_names.BY_NAME)
         if stream:
             return await self._open(method, url, CREDIT_BYTES, options)
         return await self._request(method, url, options)
 
-    async def _request(self, method: str, url: str, options: RequestOptions) -> Response:
+    async def _request(self, method: str, url: str, options: Any) -> Response:
         """Send a request and return its response."""
         raise NotImplementedError
 
-    async def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> AsyncStream:
+    async def _open(self, method: str, url: str, credit_bytes: int, options: Any) -> AsyncStream:
         """Make a request whose body is read while it arrives."""
         raise NotImplementedError
 
@@ -131,9 +131,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def get(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def get(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def get(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a GET request; the arguments are those of `request`."""
-        return await self._either("GET", url, options, stream=stream)
+        return await self.request("GET", url, *more, **options)
 
     @overload
     async def options(
@@ -153,9 +153,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def options(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def options(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def options(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make an OPTIONS request; the arguments are those of `request`."""
-        return await self._either("OPTIONS", url, options, stream=stream)
+        return await self.request("OPTIONS", url, *more, **options)
 
     @overload
     async def head(
@@ -175,9 +175,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def head(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def head(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def head(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a HEAD request; the arguments are those of `request`. It follows redirects too."""
-        return await self._either("HEAD", url, options, stream=stream)
+        return await self.request("HEAD", url, *more, **options)
 
     @overload
     async def post(
@@ -197,9 +197,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def post(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def post(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def post(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a POST request; the arguments are those of `request`."""
-        return await self._either("POST", url, options, stream=stream)
+        return await self.request("POST", url, *more, **options)
 
     @overload
     async def put(
@@ -219,9 +219,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def put(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def put(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def put(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a PUT request; the arguments are those of `request`."""
-        return await self._either("PUT", url, options, stream=stream)
+        return await self.request("PUT", url, *more, **options)
 
     @overload
     async def patch(
@@ -241,9 +241,9 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def patch(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def patch(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def patch(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a PATCH request; the arguments are those of `request`."""
-        return await self._either("PATCH", url, options, stream=stream)
+        return await self.request("PATCH", url, *more, **options)
 
     @overload
     async def delete(
@@ -263,6 +263,6 @@ class AsyncVerbs:
     ) -> Response: ...
     @overload
     async def delete(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    async def delete(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    async def delete(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a DELETE request; the arguments are those of `request`."""
-        return await self._either("DELETE", url, options, stream=stream)
+        return await self.request("DELETE", url, *more, **options)

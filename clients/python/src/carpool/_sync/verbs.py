@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
+from .. import _names
 from .._options import RequestOptions
 from .._response import Response
 from .stream import Stream
@@ -47,7 +48,7 @@ class Verbs:
     ) -> Response: ...
     @overload
     def request(self, method: str, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def request(self, method: Any, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def request(self, method: Any, url: Any, *more: Any, stream: Any = False, **options: Any) -> Any:
         """Send a request and return its response.
 
         `params` are names and values for the query; `headers` is a mapping or an ordered list of pairs; `json` a value;
@@ -57,23 +58,22 @@ class Verbs:
         `follow_redirects=False` returns a redirect; `verify`, `cert`, `cookies` and `proxies` are as in the package
         requests; `retry` is a number of retries. Other arguments are parameters of the daemon's `request.perform`.
 
-        With `stream=True` it returns the stream of `stream`, which must be closed. Raises TypeError and ValueError for
-        arguments that are wrong, RequestError and RPCError. A response with an error status is returned, unless
+        With `stream=True` it returns the stream of `stream`, which must be closed. `get` and the others
+        call this method: that of a subclass, or a mock of it, is called for them too. Raises TypeError and ValueError
+        for arguments that are wrong, RequestError and RPCError. A response with an error status is returned, unless
         `validate` refuses it.
         """
-        return self._either(method, url, options, stream=stream)
-
-    def _either(self, method: str, url: str, options: Any, *, stream: bool) -> Response | Stream:
-        """Return the response of a request, or its stream."""
+        if more:
+            raise TypeError(_names.BY_NAME)
         if stream:
             return self._open(method, url, CREDIT_BYTES, options)
         return self._request(method, url, options)
 
-    def _request(self, method: str, url: str, options: RequestOptions) -> Response:
+    def _request(self, method: str, url: str, options: Any) -> Response:
         """Send a request and return its response."""
         raise NotImplementedError
 
-    def _open(self, method: str, url: str, credit_bytes: int, options: RequestOptions) -> Stream:
+    def _open(self, method: str, url: str, credit_bytes: int, options: Any) -> Stream:
         """Make a request whose body is read while it arrives."""
         raise NotImplementedError
 
@@ -132,9 +132,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def get(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def get(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def get(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a GET request; the arguments are those of `request`."""
-        return self._either("GET", url, options, stream=stream)
+        return self.request("GET", url, *more, **options)
 
     @overload
     def options(
@@ -154,9 +154,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def options(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def options(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def options(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make an OPTIONS request; the arguments are those of `request`."""
-        return self._either("OPTIONS", url, options, stream=stream)
+        return self.request("OPTIONS", url, *more, **options)
 
     @overload
     def head(
@@ -176,9 +176,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def head(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def head(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def head(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a HEAD request; the arguments are those of `request`. It follows redirects too."""
-        return self._either("HEAD", url, options, stream=stream)
+        return self.request("HEAD", url, *more, **options)
 
     @overload
     def post(
@@ -198,9 +198,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def post(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def post(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def post(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a POST request; the arguments are those of `request`."""
-        return self._either("POST", url, options, stream=stream)
+        return self.request("POST", url, *more, **options)
 
     @overload
     def put(
@@ -220,9 +220,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def put(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def put(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def put(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a PUT request; the arguments are those of `request`."""
-        return self._either("PUT", url, options, stream=stream)
+        return self.request("PUT", url, *more, **options)
 
     @overload
     def patch(
@@ -242,9 +242,9 @@ class Verbs:
     ) -> Response: ...
     @overload
     def patch(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def patch(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def patch(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a PATCH request; the arguments are those of `request`."""
-        return self._either("PATCH", url, options, stream=stream)
+        return self.request("PATCH", url, *more, **options)
 
     @overload
     def delete(
@@ -264,6 +264,6 @@ class Verbs:
     ) -> Response: ...
     @overload
     def delete(self, url: str, **options: NoSuchArgument[NoReturn]) -> Response: ...
-    def delete(self, url: Any, *, stream: Any = False, **options: Any) -> Any:
+    def delete(self, url: Any, *more: Any, **options: Any) -> Any:
         """Make a DELETE request; the arguments are those of `request`."""
-        return self._either("DELETE", url, options, stream=stream)
+        return self.request("DELETE", url, *more, **options)
