@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import carpool
@@ -13,6 +13,10 @@ import pytest
 import requests
 from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
+
+if TYPE_CHECKING:
+    # A name that does not exist when the program runs.
+    Token = str
 
 
 class Sort(str, enum.Enum):  # noqa: UP042, what a StrEnum is not: one whose str() is another text
@@ -146,3 +150,59 @@ def test_arguments_by_position_are_refused_with_their_names(client: carpool.Clie
     for call in (getattr(client, method), getattr(carpool, method), functools.partial(client.request, method)):
         with pytest.raises(TypeError, match="pass params= for the query, data= or json= for the body"):
             call("http://127.0.0.1:1/", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("trust_env", False, "no attribute 'trust_env': the proxies and authorities of the environment apply unless"),
+        ("max_redirects", 3, "no attribute 'max_redirects': use redirect={\"max_hops\": N} in a request"),
+        ("stream", True, "KIND.stream is a method, .*: pass stream= to get, post"),
+        ("get", None, "KIND.get is a method, which only another function may replace"),
+        ("verify_ssl", False, r"no attribute 'verify_ssl': did you mean verify= of KIND\(\)\?"),
+        ("retries", 3, r"no attribute 'retries': did you mean retry= of KIND\(\)\?"),
+        ("adapters", {}, "no attribute 'adapters': use retry= or proxies="),
+        ("redirect", {"max_hops": 3}, "no attribute 'redirect': pass redirect= to a request"),
+        ("timeout", 3, r"no attribute 'timeout': pass timeout= to KIND\(\), or to a request"),
+        ("event_hooks", {}, "no attribute 'event_hooks': use hooks="),
+        ("mine", 3, "no attribute 'mine': a subclass declares its attributes, or their names begin with an underscore"),
+    ],
+)
+def test_an_attribute_that_nothing_reads_cannot_be_set(name: str, value: object, words: str) -> None:
+    for client in (carpool.Client(), carpool.AsyncClient(), Api()):
+        with pytest.raises(AttributeError, match=words.replace("KIND", type(client).__name__)):
+            setattr(client, name, value)
+
+
+class Declared(carpool.Client):
+    base = "api"
+    token: Token
+
+    def __init__(self, token: str) -> None:
+        self._secret = token
+        super().__init__()
+        self.token = token
+        self.limit = 5
+
+    @property
+    def limit(self) -> int:
+        return self._limit
+
+    @limit.setter
+    def limit(self, limit: int) -> None:
+        self._limit = limit
+
+
+def test_a_subclass_has_attributes_of_its_own() -> None:
+    untyped: Any = Declared("secret")
+    untyped.base = "other"
+    untyped.token = "changed"
+    assert (untyped.base, untyped.token, untyped.limit, untyped._secret) == ("other", "changed", 5, "secret")
+    with pytest.raises(AttributeError, match="Declared has no attribute 'limits'"):
+        untyped.limits = 1
+    # Annotations of a base class are declarations too.
+    type("Below", (Declared,), {})("secret").token = "again"
+    with mock.patch.object(untyped, "get", lambda url: url), mock.patch.object(untyped, "post", autospec=True):
+        assert untyped.get("a") == "a"
+        untyped.post("a")
+    assert untyped.get.__func__ is carpool.Client.get

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from . import _names
 from ._bodies import check_data
 from ._netrc import NetrcAuth
 
@@ -17,25 +18,6 @@ _RENAMED: Final = {
     "parameters": "params",
     "query": "params",
     "status": "status_code",
-}
-_ONE_POOL: Final = "the daemon holds the connections of all programs; the limits of its configuration apply"
-_NO_MEANING: Final = {
-    "app": "requests are sent by the daemon; use addresses= of a request for another server",
-    "default_encoding": "set response.encoding",
-    "event_hooks": 'use hooks={"response": FUNCTION}, auth=FUNCTION for the request, and client.events() for events',
-    "extensions": "timeout= and the other arguments have their own names",
-    "form": 'use data={"NAME": "VALUE"} for a form',
-    "http1": 'use http2=False, or http_version="1.1" in a request',
-    "limits": _ONE_POOL,
-    "max_redirects": 'use redirect={"max_hops": N} in a request',
-    "mounts": "use proxies=, or addresses= of a request",
-    "pool_connections": _ONE_POOL,
-    "pool_maxsize": _ONE_POOL,
-    "text": "use data= for text, with its type in headers=",
-    "transport": "requests are sent by the daemon; use retry= or proxies=, or addresses= of a request for another way",
-    "trust_env": "the proxies and authorities of the environment apply unless proxies= or proxy=, and verify= or "
-    "trust= are passed, and .netrc is read only with auth=carpool.NetrcAuth()",
-    "uds": 'use addresses={"unix_socket": PATH} of a request',
 }
 _HTTPX_TIMEOUT: Final = "; of a Timeout of httpx pass (timeout.connect, timeout.read)"
 
@@ -51,19 +33,12 @@ def check_names(what: str, given: Iterable[str], known: Iterable[str]) -> None:
 def _unknown(what: str, name: str, known: frozenset[str]) -> str:
     if name in _RENAMED and _RENAMED[name] in known:
         return f"{what} takes {_RENAMED[name]}, not {name}"
-    if name in _NO_MEANING:
-        return f"{what} has no argument {name!r}: {_NO_MEANING[name]}"
+    if name in _names.NO_ARGUMENTS:
+        return f"{what} has no argument {name!r}: {_names.NO_ARGUMENTS[name]}"
     if name == "stream":
         return f"{what} has no argument 'stream': request, get, post and the other methods of HTTP have it"
-    meant = nearest(name, known)
+    meant = _names.nearest(name, known)
     return f"{what} has no argument {name!r}" + (f"; did you mean {meant}?" if meant else "")
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the name that was probably meant."""
-    import difflib  # noqa: PLC0415, only for an error
-
-    return next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
 
 
 def check_types(options: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 _RENAMED: Final = {
@@ -31,10 +32,33 @@ _MISSING: Final = {
     "request": "with detail='full' attempts[-1] has the request that was sent",
 }
 _OF_CLIENTS: Final = {
+    "adapters": "use retry= or proxies=, or addresses= of a request",
     "build_request": "use request(method, url), which sends it too",
     "is_closed": "a client that was closed connects again at its next call",
+    "get_adapter": "use retry= or proxies=, or addresses= of a request",
     "mount": "use retry= or proxies=, or addresses= of a request",
+    "prepare_request": "use request(method, url), and auth=FUNCTION to change a request before it is sent",
     "send": "use request(method, url)",
+}
+_ONE_POOL: Final = "the daemon holds the connections of all programs; the limits of its configuration apply"
+# Arguments of other packages.
+NO_ARGUMENTS: Final = {
+    "app": "requests are sent by the daemon; use addresses= of a request for another server",
+    "default_encoding": "set response.encoding",
+    "event_hooks": 'use hooks={"response": FUNCTION}, auth=FUNCTION for the request, and client.events() for events',
+    "extensions": "timeout= and the other arguments have their own names",
+    "form": 'use data={"NAME": "VALUE"} for a form',
+    "http1": 'use http2=False, or http_version="1.1" in a request',
+    "limits": _ONE_POOL,
+    "max_redirects": 'use redirect={"max_hops": N} in a request',
+    "mounts": "use proxies=, or addresses= of a request",
+    "pool_connections": _ONE_POOL,
+    "pool_maxsize": _ONE_POOL,
+    "text": "use data= for text, with its type in headers=",
+    "transport": "requests are sent by the daemon; use retry= or proxies=, or addresses= of a request for another way",
+    "trust_env": "the proxies and authorities of the environment apply unless proxies= or proxy=, and verify= or "
+    "trust= are passed, and .netrc is read only with auth=carpool.NetrcAuth()",
+    "uds": 'use addresses={"unix_socket": PATH} of a request',
 }
 _CLASSES: Final = {
     "BasicAuth": "auth=(user, password)",
@@ -95,11 +119,27 @@ def no_cookies(kind: str) -> AttributeError:
     return AttributeError(f"this {kind} keeps no cookies: pass cookies=True to {kind}(), or set its cookies to True")
 
 
+def method_of_client(kind: str, name: str) -> AttributeError:
+    """Return the error for a method of a client that is replaced by a value."""
+    text = f"{kind}.{name} is a method, which only another function may replace"
+    return AttributeError(f"{text}: pass stream= to get, post and the other methods" if name == "stream" else text)
+
+
 def missing_in_client(kind: str, name: str, has: object) -> AttributeError:
     """Return the error for an attribute that a client does not have."""
-    if name in _OF_CLIENTS:
-        return AttributeError(f"{kind} has no attribute {name!r}: {_OF_CLIENTS[name]}")
-    return missing(kind, name, has)
+    hint = _OF_CLIENTS.get(name) or NO_ARGUMENTS.get(name)
+    return AttributeError(f"{kind} has no attribute {name!r}: {hint}") if hint else missing(kind, name, has)
+
+
+def unknown_of_client(kind: str, name: str, of_client: Iterable[str], of_request: Iterable[str]) -> AttributeError:
+    """Return the error for an attribute that is set and that a client does not have."""
+    hint = _OF_CLIENTS.get(name) or NO_ARGUMENTS.get(name)
+    if not hint and name in of_request:
+        hint = f"pass {name}= to a request"
+    elif not hint and (meant := nearest(name, of_client)):
+        hint = f"did you mean {meant}= of {kind}()?"
+    own = "a subclass declares its attributes, or their names begin with an underscore"
+    return AttributeError(f"{kind} has no attribute {name!r}: {hint or own}")
 
 
 def missing_in_stream(kind: str, name: str, has: object, response: object) -> AttributeError:
@@ -109,6 +149,13 @@ def missing_in_stream(kind: str, name: str, has: object, response: object) -> At
     if hasattr(response, name):
         return AttributeError(f"{kind} has no attribute {name!r}: use head.{name}")
     return missing(kind, name, has)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant."""
+    import difflib  # noqa: PLC0415, only for an error
+
+    return next(iter(difflib.get_close_matches(name, sorted(known), 1)), None)
 
 
 def missing(kind: str, name: str, has: object) -> AttributeError:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final
 
 from . import _names
 from ._defaults import CLIENT_NAMES, Defaults
+from ._options import RequestOptions
 
 if TYPE_CHECKING:
     from ._cookies import CookieInput
@@ -102,6 +104,33 @@ class Settings:
             raise _names.missing_in_client(type(self).__name__, name, type(self))
 
         def __setattr__(self, name: str, value: object) -> None:
-            if name in CLIENT_NAMES and name not in _CHANGEABLE:
-                raise _names.default_of_client(type(self).__name__, name)
+            # Those of the client itself first: clients are made often.
+            if not name.startswith("_"):
+                _check_settable(type(self), name, value)
             super().__setattr__(name, value)
+
+
+def _check_settable(kind: type[Settings], name: str, value: object) -> None:
+    """Raise AttributeError for an attribute that nothing reads.
+
+    A client has the attributes of its class, and a subclass those that it declares. A function may replace a method.
+    """
+    if name in CLIENT_NAMES:
+        if name not in _CHANGEABLE:
+            raise _names.default_of_client(kind.__name__, name)
+    elif hasattr(kind, name):
+        if callable(getattr(kind, name)) and not callable(value):
+            raise _names.method_of_client(kind.__name__, name)
+    elif not any(name in _annotations(each) for each in kind.__mro__):
+        raise _names.unknown_of_client(kind.__name__, name, CLIENT_NAMES, RequestOptions.__optional_keys__)
+
+
+def _annotations(kind: type) -> Mapping[str, Any]:
+    """Return the annotations of a class, of which some may name what is known to type checkers alone."""
+    if sys.version_info >= (3, 14):
+        import annotationlib  # novm  # noqa: PLC0415, few classes declare attributes
+
+        return annotationlib.get_annotations(kind, format=annotationlib.Format.FORWARDREF)  # novm
+    import inspect  # noqa: PLC0415, as above
+
+    return inspect.get_annotations(kind)
