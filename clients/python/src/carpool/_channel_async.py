@@ -15,6 +15,7 @@ from ._exceptions import AccessError, ConnectionLostError, DaemonUnreachableErro
 from ._handlers import Callbacks
 from ._link_async import Link, within
 from ._models import read_file
+from ._offload import in_thread
 from ._pipe import Pipe
 from ._rpc import Notification
 from ._sources import PIECE_BYTES, Gathering, check_piece, may_wait, pieces, pipe_reader
@@ -222,7 +223,8 @@ class AsyncChannel:
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""
-        return await asyncio.to_thread(read_file, path)
+        content: bytes | None = await in_thread(read_file, path)
+        return content
 
     @staticmethod
     async def pieces(data: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
@@ -240,7 +242,7 @@ class AsyncChannel:
         elif may_wait(data):
             # Other tasks run while it waits.
             blocks = pieces(data)
-            while (piece := await asyncio.to_thread(next, blocks, b"")) != b"":
+            while (piece := await in_thread(next, blocks, b"")) != b"":
                 yield piece
         else:
             for piece in pieces(data):
@@ -301,11 +303,10 @@ class AsyncChannel:
 
     async def _opened(self, patience: float) -> socket.socket:
         """Connect in a thread. A cancelled caller does not leave the connection open."""
-        opening = asyncio.get_running_loop().run_in_executor(
-            None,
+        opening = in_thread(
             lambda: _socket.connect(
                 self._path, may_start=self.may_start, patience=patience, max_line_bytes=self.max_line_bytes
-            ),
+            )
         )
         try:
             return await asyncio.shield(opening)
@@ -357,7 +358,7 @@ def _no_loop() -> str:
 async def _delivered(pipe: Any, read: Callable[[int], Any]) -> AsyncIterator[bytes]:
     """Yield what a pipe delivers. No thread waits for it, because a thread could not be ended with the call."""
     await _readable(pipe)
-    while piece := check_piece(await asyncio.to_thread(read, PIECE_BYTES)):
+    while piece := check_piece(await in_thread(read, PIECE_BYTES)):
         yield piece
         # A full piece may come from Python's buffer, which may have more while the pipe is empty.
         if len(piece) < PIECE_BYTES:
