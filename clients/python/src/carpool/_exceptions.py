@@ -89,7 +89,7 @@ def _shown(error: CarpoolError) -> str:
 
 
 class DaemonUnreachableError(CarpoolError):
-    """No daemon answers on the socket, and none could be started."""
+    """No daemon answers on the socket and none could be started, or the program may open no more files."""
 
 
 class ConnectionLostError(DaemonUnreachableError):

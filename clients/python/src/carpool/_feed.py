@@ -7,6 +7,7 @@ import select
 import socket
 
 from . import _fork
+from ._exceptions import CarpoolError
 
 
 class Feed:
@@ -17,7 +18,10 @@ class Feed:
     """
 
     def __init__(self) -> None:
-        self.socket, self._reading = socket.socketpair()
+        try:
+            self.socket, self._reading = socket.socketpair()
+        except OSError as error:
+            raise CarpoolError(f"cannot make sockets for the body of the request: {error.strerror}") from error
         self.socket.setblocking(False)
         _fork.add(self)
 

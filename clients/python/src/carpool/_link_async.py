@@ -28,6 +28,13 @@ TICK_SECONDS: Final = 0.5
 WRITE_SECONDS: Final = 0.001
 
 
+def _copied(connection: socket.socket) -> socket.socket:
+    try:
+        return connection.dup()
+    except OSError as error:
+        raise CarpoolError(f"cannot pass a pipe to the daemon: {error.strerror}") from error
+
+
 async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
     """Await in the caller's task, for at most `seconds`: then it is cancelled, and asyncio.TimeoutError is raised.
 
@@ -135,7 +142,7 @@ class Link(asyncio.Protocol):
             if self.transport is None or self.transport.get_write_buffer_size() > 0:
                 await asyncio.sleep(WRITE_SECONDS)
                 continue
-            with self.transport.get_extra_info("socket").dup() as copy:
+            with _copied(self.transport.get_extra_info("socket")) as copy:
                 try:
                     sent = socket.send_fds(copy, [data], list(descriptors), socket.MSG_DONTWAIT)
                 except BlockingIOError:

@@ -42,7 +42,10 @@ class Pipe:
         _checks.check_count("credit_bytes", credit_bytes)
         # Not a Lock: the handler of a signal may close the stream that its thread reads.
         self._lock = RLock()
-        self.descriptor, self._writing = os.pipe()
+        try:
+            self.descriptor, self._writing = os.pipe()
+        except OSError as error:
+            raise CarpoolError(f"cannot make a pipe for the body of the response: {error.strerror}") from error
         self._most = min(credit_bytes, READ_BYTES)
         _fork.add(self)
         # The ends have open files of their own, so that this changes nothing for the daemon.

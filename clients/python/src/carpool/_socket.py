@@ -49,7 +49,11 @@ def connect(
     send lines up to this length. Raises DaemonUnreachableError, and ValueError if CARPOOL_CLIENT is no name.
     """
     introduction = _introduction(max_line_bytes)
-    connection = _connect(explicit, may_start, patience)
+    try:
+        connection = _connect(explicit, may_start, patience)
+    except OSError as error:
+        # Such as a program that may open no more files.
+        raise DaemonUnreachableError(f"cannot connect to the daemon: {error.strerror}") from error
     if introduction:
         try:
             connection.sendall(introduction)

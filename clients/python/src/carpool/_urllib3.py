@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import urllib3
 from urllib3 import exceptions
@@ -147,7 +147,7 @@ class Origin:
         timeout.start_connect()
         params["connect_timeout_ms"] = adapters.milliseconds(_seconds(timeout.connect_timeout))
         params["timeout_ms"] = adapters.milliseconds(_seconds(timeout.read_timeout))
-        exchange = self._begin()
+        exchange = self._begin(target)
         try:
             exchange.open(params, self._configuration)
             if "stream" in params.get("body", {}):
@@ -176,9 +176,12 @@ class Origin:
             request_url=call.url,
         )
 
-    def _begin(self) -> Exchange:
+    def _begin(self, url: str) -> Exchange:
         idle = self._idle.take()
-        return (idle and idle.next()) or Exchange.on_new_channel()
+        try:
+            return (idle and idle.next()) or Exchange.on_new_channel()
+        except CarpoolError as error:
+            raise cast("Exception", self._converted(error, url)) from error
 
     def _keep(self, exchange: Exchange) -> None:
         """End an exchange, and keep its channel for the next one."""

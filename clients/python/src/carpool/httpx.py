@@ -127,8 +127,8 @@ class CarpoolTransport(httpx.BaseTransport):
         check_unread(request)
         with converted(request):
             params = self._settings.params(request)
-        idle = self._idle.take()
-        exchange = (idle and idle.next()) or Exchange.on_new_channel()
+            idle = self._idle.take()
+            exchange = (idle and idle.next()) or Exchange.on_new_channel()
         try:
             with converted(request, is_sending=True):
                 exchange.open(params, self._settings.configuration)
@@ -291,7 +291,7 @@ class AsyncCarpoolTransport(httpx.AsyncBaseTransport):
         check_unread(request)
         with converted(request):
             params = self._settings.params(request)
-        exchange = await new_exchange(self._idle.take(owner()))
+            exchange = await new_exchange(self._idle.take(owner()))
         try:
             with converted(request, is_sending=True):
                 await exchange.open(params, self._settings.configuration)

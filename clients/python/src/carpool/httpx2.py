@@ -128,8 +128,8 @@ class CarpoolTransport(httpx2.BaseTransport):
         check_unread(request)
         with converted(request):
             params = self._settings.params(request)
-        idle = self._idle.take()
-        exchange = (idle and idle.next()) or Exchange.on_new_channel()
+            idle = self._idle.take()
+            exchange = (idle and idle.next()) or Exchange.on_new_channel()
         try:
             with converted(request, is_sending=True):
                 exchange.open(params, self._settings.configuration)
@@ -292,7 +292,7 @@ class AsyncCarpoolTransport(httpx2.AsyncBaseTransport):
         check_unread(request)
         with converted(request):
             params = self._settings.params(request)
-        exchange = await new_exchange(self._idle.take(owner()))
+            exchange = await new_exchange(self._idle.take(owner()))
         try:
             with converted(request, is_sending=True):
                 await exchange.open(params, self._settings.configuration)
