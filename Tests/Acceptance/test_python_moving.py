@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import functools
+import io
+import shutil
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -13,6 +16,7 @@ import pytest
 import requests
 from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
+from urllib3.util import Retry
 
 if TYPE_CHECKING:
     # A name that does not exist when the program runs.
@@ -206,3 +210,90 @@ def test_a_subclass_has_attributes_of_its_own() -> None:
         assert untyped.get("a") == "a"
         untyped.post("a")
     assert untyped.get.__func__ is carpool.Client.get
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("from carpool import Session", "cannot import name 'Session' from 'carpool': use Client, with cookies=True"),
+        ("from carpool import HTTPError", "use HTTPStatusError for a status, CarpoolError for all errors"),
+        ("from carpool import get, Timeout", "use RequestTimeoutError"),
+        ("from carpool import codes", "use numbers, or http.HTTPStatus"),
+        ("import carpool.exceptions", "use the classes of the package itself"),
+        ("from carpool.exceptions import HTTPError", "use the classes of the package itself"),
+        ("from carpool.auth import HTTPBasicAuth", r"use auth=\(user, password\)"),
+        ("from carpool.adapters import HTTPAdapter", "use retry=, proxies= or addresses=; carpool.requests"),
+        ("from carpool.packages.urllib3.util.retry import Retry", "use the packages themselves.*; retry="),
+        ("import carpool; carpool.HTTPBasicAuth", r"use auth=\(user, password\)"),
+        ("import carpool; carpool.AuthBase", "use a function, as auth=FUNCTION"),
+        ("import carpool; carpool.HTTPAdapter", "use retry=, proxies= or addresses="),
+        ("import carpool; carpool.Retry", r"use retry=N, or retry=\{"),
+        ("import carpool; carpool.auth.HTTPBasicAuth", r"use auth=\(user, password\)"),
+        ("import carpool; carpool.utils", "use urllib.parse and http.cookiejar"),
+        ("import carpool; carpool.cookies", r"use the cookies of a Client\(cookies=True\)"),
+        ("import carpool; carpool.session", "use Client, with cookies=True"),
+    ],
+)
+def test_a_name_of_another_package_has_the_one_to_use(statement: str, words: str) -> None:
+    with pytest.raises((ImportError, AttributeError), match=words) as caught:
+        exec(statement, {})
+    assert isinstance(caught.value, AttributeError if "; " in statement else ImportError)
+
+
+def test_a_name_that_no_package_has_is_missing_as_in_any_module() -> None:
+    for statement in ("from carpool import Nothing", "import carpool.nothing", "from carpool.testing import Session"):
+        with pytest.raises(ImportError, match=r"(Nothing|nothing|Session)'") as caught:
+            exec(statement, {})
+        assert ": use" not in str(caught.value)
+    assert not hasattr(carpool, "Session")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            "stream.iter_lines(decode_unicode=True)",
+            "no argument 'decode_unicode': lines are text; for bytes use",
+        ),
+        ("stream.iter_lines(chunk_size=1)", "no argument 'chunk_size': lines come as they arrive"),
+        ("stream.iter_lines(delimiter=b';')", "no argument 'delimiter': lines end with LF, CRLF or CR"),
+        ("response.iter_lines(decode_unicode=True)", "no argument 'decode_unicode': lines are text"),
+        ("stream.read(10)", r"read\(\) has no argument 10: it returns the whole body; for parts use iter_bytes"),
+        ("shutil.copyfileobj(stream, io.BytesIO())", "for a file download of a client"),
+        ("stream.raw", "Stream has no attribute 'raw': use iter_bytes, or download"),
+        ("response.__enter__()", "a Response is no context manager: .*; with stream=True there is"),
+        ("contextlib.ExitStack().enter_context(response)", "a Response is no context manager"),
+        ("response.cookies.get_dict()", r"Cookies has no attribute 'get_dict': use dict\(cookies\)"),
+        ("client.cookies.get_dict()", r"ClientCookies has no attribute 'get_dict': use dict\(cookies\)"),
+        ("client.cookies.jar", "ClientCookies has no attribute 'jar': use list"),
+        ("client.cookies.set_cookie", r"no attribute 'set_cookie': use set\(name, value, domain, path\)"),
+        ("client.cookies.nothing", "ClientCookies has no attribute 'nothing'$"),
+        ("client.prepare_request", r"no attribute 'prepare_request': use request\(method, url\)"),
+        ("client.adapters", "no attribute 'adapters': use retry= or proxies="),
+        ("client.trust_env", "no attribute 'trust_env': the proxies and authorities of the environment apply"),
+        (
+            "client.get(url, retry=Retry())",
+            r"retry: expected .*, such as \{.*503.*\}, not Retry",
+        ),
+    ],
+)
+def test_what_an_object_does_not_have_is_refused_with_what_to_write(
+    daemon: Daemon, origin: ScriptedOrigin, call: str, words: str
+) -> None:
+    url = f"{origin.url}/"
+    with daemon.client(cookies=True) as client, client.get(url, stream=True) as stream:
+        names = {"stream": stream, "response": client.get(url), "client": client, "url": url, "Retry": Retry}
+        with pytest.raises((TypeError, AttributeError), match=words):
+            eval(call, {**names, "shutil": shutil, "io": io, "contextlib": contextlib})
+
+
+def test_a_response_in_a_block_is_refused(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    async def main(response: Any) -> None:
+        async with response:
+            pass
+
+    response: Any = client.get(origin.url)
+    with pytest.raises(TypeError, match="with stream=True there is"), response:
+        pass
+    with pytest.raises(TypeError, match="with stream=True there is"):
+        asyncio.run(main(response))

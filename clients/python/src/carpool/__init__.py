@@ -1,6 +1,7 @@
 """Client of carpoold: one HTTP session for every tool of the machine."""
 
 import importlib
+import sys
 import typing
 
 from . import _names
@@ -208,6 +209,10 @@ _LATER = {
     ),
     "._calls",
 )
+
+if _names.Finder not in sys.meta_path:
+    # The last one: it is asked for what does not exist.
+    sys.meta_path.append(_names.Finder)
 
 # A type checker would accept every name.
 if not typing.TYPE_CHECKING:

@@ -203,7 +203,8 @@ def _check_proxies(name: str, value: object) -> None:
 def _check_retry(name: str, value: object) -> None:
     if not isinstance(value, (bool, int, Mapping)):
         raise TypeError(
-            f"{name}: expected a number of retries, True, False or the members of a policy, not {type(value).__name__}"
+            f"{name}: expected a number of retries, True, False or the members of a policy, such as "
+            f'{{"limit": 3, "statuses": [503]}}, not {type(value).__name__}'
         )
     if isinstance(value, int) and value < 0:
         raise ValueError(f"{name}: expected a number of retries of 0 or more, not {value}")

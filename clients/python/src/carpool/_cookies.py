@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from . import _names
+
 if TYPE_CHECKING:
     from http.cookiejar import Cookie, CookieJar
 
@@ -55,6 +57,11 @@ class Cookies(Mapping[str, str]):
     def __repr__(self) -> str:
         # Without the values, which are secrets.
         return f"Cookies({list(self)!r})"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _names.missing_in_cookies(type(self).__name__, name)
 
 
 class Elsewhere(list[dict[str, Any]]):

@@ -31,6 +31,21 @@ _MISSING: Final = {
     "read": "use content, or stream=True and read()",
     "request": "with detail='full' attempts[-1] has the request that was sent",
 }
+_OF_COOKIES: Final = {
+    "get_dict": "use dict(cookies)",
+    "jar": "use list, which has the cookies with all members",
+    "set_cookie": 'use set(name, value, domain, path), or update([{"name": NAME, "value": VALUE}])',
+}
+# Arguments of methods that have none, and what the methods do instead.
+_OF_METHODS: Final = {
+    "chunk_size": "lines come as they arrive",
+    "decode_unicode": "lines are text; for bytes use iter_bytes",
+    "delimiter": "lines end with LF, CRLF or CR; for others divide text, or what iter_text returns",
+    "read": "it returns the whole body; for parts use iter_bytes(chunk_size), for a file download of a client",
+}
+NO_BLOCK: Final = (
+    "a Response is no context manager: its body has been read, and there is nothing to close; with stream=True there is"
+)
 _OF_CLIENTS: Final = {
     "adapters": "use retry= or proxies=, or addresses= of a request",
     "build_request": "use request(method, url), which sends it too",
@@ -61,9 +76,12 @@ NO_ARGUMENTS: Final = {
     "uds": 'use addresses={"unix_socket": PATH} of a request',
 }
 _CLASSES: Final = {
+    "AuthBase": "a function, as auth=FUNCTION",
     "BasicAuth": "auth=(user, password)",
     "ConnectTimeout": "RequestTimeoutError",
     "ConnectionError": "ConnectError",
+    "HTTPAdapter": "retry=, proxies= or addresses=; carpool.requests.CarpoolAdapter in a requests.Session",
+    "HTTPBasicAuth": "auth=(user, password)",
     "HTTPDigestAuth": "DigestAuth",
     "HTTPError": "HTTPStatusError for a status, CarpoolError for all errors",
     "InvalidURL": "RequestError, whose name is invalid_url",
@@ -74,15 +92,19 @@ _CLASSES: Final = {
     "ReadTimeout": "RequestTimeoutError",
     "Request": "request(method, url)",
     "RequestException": "CarpoolError",
+    "Retry": 'retry=N, or retry={"limit": N, "statuses": [503]}',
     "SSLError": "CertificateError",
-    "Session": "Client",
+    "Session": "Client, with cookies=True if it keeps cookies, as a Session does",
     "Timeout": "RequestTimeoutError for the error, timeout=(connect, read) for the limits",
     "TimeoutException": "RequestTimeoutError",
     "TooManyRedirects": "TransferError, whose name is session_task_failed.http_too_many_redirects",
     "TransportError": "TransferError",
     "URL": "str",
+    "adapters": "retry=, proxies= or addresses=; carpool.requests.CarpoolAdapter in a requests.Session",
+    "auth": "auth=(user, password), carpool.DigestAuth, carpool.NetrcAuth or auth=FUNCTION",
     "call": "call of a Client",
     "codes": "numbers, or http.HTTPStatus",
+    "cookies": "the cookies of a Client(cookies=True) or of a response, or http.cookiejar",
     "create_session": "create_session of a Client",
     "download": "download of a Client",
     "events": "events of a Client",
@@ -90,11 +112,14 @@ _CLASSES: Final = {
     "reachability": "reachability of a Client",
     "register": "register of a Client",
     "serve": "serve of a Client",
-    "session": "Client",
+    "packages": "the packages themselves, such as urllib3; retry= in place of a Retry",
+    "session": "Client, with cookies=True if it keeps cookies, as a Session does",
+    "sessions": "Client, with cookies=True if it keeps cookies, as a Session does",
     "stream": "get, post and the others with stream=True",
     "submit": "submit of a Client",
     "subscribe": "subscribe of a Client",
     "upload": "upload of a Client",
+    "utils": "urllib.parse and http.cookiejar",
     "wait": "wait of a Client",
 }
 BY_NAME: Final = (
@@ -107,6 +132,20 @@ def missing_in_module(module: str, name: str) -> AttributeError:
     """Return the error for a name that the package does not have, with the name to use."""
     text = f"module {module!r} has no attribute {name!r}"
     return AttributeError(f"{text}: use {_CLASSES[name]}" if name in _CLASSES else text)
+
+
+class Finder:
+    """Has the names to use in place of those of requests and httpx for `from carpool import NAME`.
+
+    Such a statement looks for a module of this name, and has a message of its own for an error of `__getattr__`.
+    """
+
+    @staticmethod
+    def find_spec(module: str, *others: object) -> None:
+        """Find no module; raise ImportError with the name to use in place of one that the package does not have."""
+        package, _, name = module.rpartition(".")
+        if package == __package__ and name in _CLASSES:
+            raise ImportError(f"cannot import name {name!r} from {package!r}: use {_CLASSES[name]}", name=module)
 
 
 def default_of_client(kind: str, name: str) -> AttributeError:
@@ -142,10 +181,25 @@ def unknown_of_client(kind: str, name: str, of_client: Iterable[str], of_request
     return AttributeError(f"{kind} has no attribute {name!r}: {hint or own}")
 
 
+def no_arguments(method: str, given: Iterable[object]) -> TypeError:
+    """Return the error for arguments of a method that has none."""
+    name = next(iter(given), None)
+    hint = _OF_METHODS.get(str(name)) or _OF_METHODS.get(method)
+    return TypeError(f"{method}() has no argument {name!r}" + (f": {hint}" if hint else ""))
+
+
+def missing_in_cookies(kind: str, name: str) -> AttributeError:
+    """Return the error for an attribute that cookies do not have."""
+    text = f"{kind} has no attribute {name!r}"
+    return AttributeError(f"{text}: {_OF_COOKIES[name]}" if name in _OF_COOKIES else text)
+
+
 def missing_in_stream(kind: str, name: str, has: object, response: object) -> AttributeError:
     """Return the error for an attribute that a stream does not have."""
     if name in {"body", "content", "text", "json"}:
         return AttributeError(f"{kind} has no attribute {name!r}: use read(), or one of the iterators")
+    if name == "raw":
+        return AttributeError(f"{kind} has no attribute {name!r}: use iter_bytes, or download of a client for a file")
     if hasattr(response, name):
         return AttributeError(f"{kind} has no attribute {name!r}: use head.{name}")
     return missing(kind, name, has)

@@ -8,7 +8,7 @@ import json
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from . import _cookies, _framing, _names, _paths
 from ._cookies import Cookies
@@ -194,10 +194,11 @@ class Response:
             yield from chunks.add(content)
         yield from chunks.rest()
 
-    def iter_lines(self) -> Iterator[str]:
+    def iter_lines(self, *given: NoReturn, **named: NoReturn) -> Iterator[str]:
         """Iterate over the lines of `text`, without their ends: LF, CRLF or CR."""
-        for line in io.StringIO(self.text, newline=None):
-            yield line.removesuffix("\n")
+        if given or named:
+            raise _names.no_arguments("iter_lines", [*named, *given])
+        return (line.removesuffix("\n") for line in io.StringIO(self.text, newline=None))
 
     @property
     def elapsed(self) -> timedelta:
@@ -311,6 +312,11 @@ class Response:
         return answer
 
     if not TYPE_CHECKING:
+
+        def __enter__(self) -> NoReturn:
+            raise TypeError(_names.NO_BLOCK)
+
+        __exit__ = __aenter__ = __aexit__ = __enter__
 
         def __getattr__(self, name: str) -> Any:
             raise _names.missing("Response", name, type(self))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
@@ -95,8 +95,10 @@ class AsyncStream:
         self.head.raise_for_status()
         return self
 
-    async def read(self) -> bytes:
+    async def read(self, *given: NoReturn, **named: NoReturn) -> bytes:
         """Return the whole body."""
+        if given or named:
+            raise _names.no_arguments("read", [*named, *given])
         content = bytearray()
         async for piece in self.iter_bytes():
             content += piece
@@ -110,8 +112,10 @@ class AsyncStream:
         """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
         return AsyncPieces(self._next, _framing.Text(self.encoding))
 
-    def iter_lines(self) -> AsyncIterator[str]:
+    def iter_lines(self, *given: NoReturn, **named: NoReturn) -> AsyncIterator[str]:
         """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
+        if given or named:
+            raise _names.no_arguments("iter_lines", [*named, *given])
         return AsyncPieces(self._next, _framing.TextLines(self.encoding))
 
     def iter_json(self) -> AsyncIterator[Any]:

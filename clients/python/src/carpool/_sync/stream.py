@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from .. import _fork, _framing, _log, _names
 from .. import _operations as operations
@@ -96,8 +96,10 @@ class Stream:
         self.head.raise_for_status()
         return self
 
-    def read(self) -> bytes:
+    def read(self, *given: NoReturn, **named: NoReturn) -> bytes:
         """Return the whole body."""
+        if given or named:
+            raise _names.no_arguments("read", [*named, *given])
         content = bytearray()
         for piece in self.iter_bytes():
             content += piece
@@ -111,8 +113,10 @@ class Stream:
         """Iterate over the body as text in `encoding`, in whole characters; invalid bytes become U+FFFD."""
         return Pieces(self._next, _framing.Text(self.encoding))
 
-    def iter_lines(self) -> Iterator[str]:
+    def iter_lines(self, *given: NoReturn, **named: NoReturn) -> Iterator[str]:
         """Iterate over the lines of the body as text in `encoding`, without their ends: LF, CRLF or CR."""
+        if given or named:
+            raise _names.no_arguments("iter_lines", [*named, *given])
         return Pieces(self._next, _framing.TextLines(self.encoding))
 
     def iter_json(self) -> Iterator[Any]:
