@@ -52,6 +52,8 @@ WRONG_TYPES = [
     ("files", 5, "files: expected a mapping of names to files, a list of pairs, or a list of parts .*, not int"),
     ("files", {"a": 5}, "files: the content of 'a' is of type int: expected a file open for reading bytes"),
     ("files", {"a": ("b",)}, r"files: the tuple of 'a' is \(file name, content"),
+    ("files", {"a": [b"1"]}, "files: the tuple of 'a' .*; several files of a name are a list of pairs"),
+    ("files", {"a": [b"1", b"2"]}, "files: the file name of 'a' is str or None, not bytes: .* a list of pairs"),
     ("files", {"a": io.StringIO("a")}, "files: the file of 'a' is open for text"),
     ("files", {"a": ("b", b"c", 5)}, "files: the type of 'a' is str, not int"),
     ("auth", "user", "auth: expected a pair of user and password, a DigestAuth, a NetrcAuth or a function, not str"),

@@ -18,6 +18,7 @@ from ._sources import Source, has_ended
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
 
 _ONE_BODY: Final = "a request has one body: pass only one of json, data and files; fields of a form with files are data"
+_TUPLE: Final = "(file name, content[, type[, header fields]]); several files of a name are a list of pairs"
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 
 
@@ -90,8 +91,11 @@ class Body:
         content_type = None
         if isinstance(given, (list, tuple)):
             if len(given) not in {2, 3, 4}:
-                raise TypeError(f"files: the tuple of {name!r} is (file name, content[, type[, header fields]])")
+                raise TypeError(f"files: the tuple of {name!r} is {_TUPLE}")
             file_name, content, content_type, headers = (*given, None, None)[:4]
+            if not isinstance(file_name, (str, type(None))):
+                kind = type(file_name).__name__
+                raise TypeError(f"files: the file name of {name!r} is str or None, not {kind}: the tuple is {_TUPLE}")
             content_type = _part_type(name, content_type, headers)
         else:
             content, file_name = given, _file_name(name, given)
