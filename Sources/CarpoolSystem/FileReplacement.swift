@@ -69,7 +69,7 @@ public struct FileReplacement {
                 guard FileReplacement.isRefused(error.code) || error.code == EXDEV else { throw error }
             }
         }
-        try write(descriptor, into: old)
+        try write(descriptor, into: old, mode: isFixed ? mode : nil)
         if case .named(let temporary, let place) = source { try? place.unlink(temporary) }
         return old.identity
     }
@@ -156,11 +156,15 @@ public struct FileReplacement {
 
     // MARK: Writing in place
 
-    private func write(_ descriptor: Int32, into old: FileStatus) throws(SystemError) {
+    /// - Parameter mode: that of the file from now on; `nil` for the one that it has. A file of another user keeps its
+    ///   own.
+    private func write(_ descriptor: Int32, into old: FileStatus, mode: UInt32?) throws(SystemError) {
         let file = try folder.open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard try FileStatus(of: file.raw).identity == old.identity else {
             throw SystemError(code: ESTALE, operation: "open", subject: path)
         }
+        // Before the bytes, which not all may read who could read the old ones.
+        if let mode, fchmod(file.raw, mode) != 0, errno != EPERM { throw .last("fchmod", path) }
         guard CLinux_copy_into(descriptor, file.raw) == 0 else { throw .last("write", path) }
     }
 }

@@ -107,6 +107,15 @@ def test_standard_input_and_output(run: Run, origin: ScriptedOrigin, place: Path
     assert cookies(origin) == ["pers=p1", "sess=s1"]
 
 
+def test_a_jar_with_a_second_name_is_closed_to_others(run: Run, origin: ScriptedOrigin, place: Path) -> None:
+    jar = place / "jar"
+    jar.chmod(0o644)
+    (place / "other").hardlink_to(jar)
+    assert run("get", "-b", "jar", "-c", "jar", f"{origin.url}/set").returncode == OK
+    assert (place / "other").samefile(jar) and len(stored(jar.read_text())) == 5
+    assert jar.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_jar_is_written_also_if_the_request_fails(run: Run, origin: ScriptedOrigin, place: Path) -> None:
     origin.on("/refused", lambda exchange: exchange.reply(404, headers=SET))
     assert run("get", "-f", "-b", "jar", "-c", "own", f"{origin.url}/refused").returncode == HTTP_FAILURE

@@ -59,6 +59,17 @@ struct FileReplacementTests {
         #expect(try content("other") == "new" && access(directory("part"), F_OK) != 0)
     }
 
+    @Test func aFileWithTwoNamesGetsAModeThatIsFixed() throws {
+        let folder = try Folder.resolving(directory.path)
+        let old = try made("the old content", at: directory("file"))
+        #expect(fchmod(old.raw, 0o644) == 0 && link(directory("file"), directory("other")) == 0)
+        let file = try made("new", at: directory("part"))
+        let replacement = try FileReplacement(of: "file", in: folder)
+        _ = try replacement.put(file.raw, .named("part", folder), mode: 0o600, isFixed: true)
+        let status = try folder.status(of: "other")
+        #expect(try content("other") == "new" && status.permissions == 0o600 && status.links == 2)
+    }
+
     @Test func aFolderIsNotReplaced() throws {
         #expect(mkdir(directory("file"), 0o700) == 0)
         let folder = try Folder.resolving(directory.path)
