@@ -95,8 +95,8 @@ public struct FileReplacement {
         case .named(let temporary, let place): try place.rename(temporary, to: name, in: folder, replaces: true)
         case .elsewhere: throw SystemError(code: EXDEV, operation: "rename", subject: path)
         case .unnamed:
-            let temporary = ".carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-            guard CLinux_link_unnamed_in(descriptor, folder.raw, temporary) == 0 else { throw .last("link", path) }
+            let temporary = Folder.temporaryName()
+            try folder.link(unnamed: descriptor, to: temporary)
             do throws(SystemError) {
                 try folder.rename(temporary, to: name, in: folder, replaces: true)
             } catch {

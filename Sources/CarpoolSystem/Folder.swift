@@ -88,6 +88,16 @@ public final class Folder: @unchecked Sendable {
         return FileDescriptor(owning: fd)
     }
 
+    /// Links an unnamed file to a name in it; fails if the name exists.
+    func link(unnamed file: Int32, to name: String) throws(SystemError) {
+        guard SystemPath.withBytes(name, { CLinux_link_unnamed_in(file, descriptor.raw, $0) }) == 0 else {
+            throw .last("linkat", "\(path)/\(name)")
+        }
+    }
+
+    /// A name for a file that is renamed when it is complete.
+    public static func temporaryName() -> String { ".carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))" }
+
     /// Its own status.
     public func status() throws(SystemError) -> FileStatus { try FileStatus(of: descriptor.raw) }
 
@@ -102,9 +112,6 @@ public final class Folder: @unchecked Sendable {
 extension FileDescriptor {
     /// Links an unnamed file to a name in a folder; fails if the name exists.
     public borrowing func link(to name: String, in folder: Folder) throws(SystemError) {
-        let result = SystemPath.withBytes(name) { [raw] in CLinux_link_unnamed_in(raw, folder.descriptor.raw, $0) }
-        guard result == 0 else {
-            throw .last("linkat", "\(folder.path)/\(name)")
-        }
+        try folder.link(unnamed: raw, to: name)
     }
 }

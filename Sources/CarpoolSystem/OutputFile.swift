@@ -56,7 +56,7 @@ public final class OutputFile {
     ) throws(SystemError) -> MadeFile {
         if staysUnnamed, let file = try? folder.unnamed() { return MadeFile(file, .unnamed) }
         do throws(SystemError) {
-            let name = ".carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+            let name = Folder.temporaryName()
             let file = try folder.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
             return MadeFile(file, .named(name, folder))
         } catch {

@@ -66,7 +66,7 @@ struct ResumeNote {
 
     /// Writes a new file, which only this user can read because a URL may contain secrets, and renames it.
     private func write(_ resumeData: String, in folder: Folder) -> Bool {
-        let temporary = ".carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let temporary = Folder.temporaryName()
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         guard let file = try? folder.open(temporary, flags, mode: 0o600) else { return false }
         let bytes = Array("\(resumeData)\n".utf8)
