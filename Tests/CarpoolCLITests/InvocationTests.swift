@@ -57,7 +57,7 @@ struct InvocationTests {
 
     @Test func fieldsMayStandInFiles() throws {
         let request = try request(["get", "-H", "@secrets", "-H", "A: 1", "-H@-", "u"])
-        #expect(request.headers == [.file("secrets"), .field(RequestArguments.Field("A", "1")), .file(nil)])
+        #expect(request.headers == [.file("secrets"), .field(RequestArguments.Field("A", "1")), .file("-")])
         #expect(throws: UsageError.self) { try Invocation.parse(["get", "-H", "@", "u"]) }
     }
 

@@ -33,7 +33,9 @@ struct CookieArguments: Equatable {
         for file in files where !file.isEmpty {
             do throws(SystemError) {
                 // A line with other bytes is no cookie.
-                for line in try CookieArguments.bytes(of: file).split(separator: UInt8(ascii: "\n")) {
+                for line in try InputFile.read(file, atMost: CookieArguments.maximumBytes)
+                    .split(separator: UInt8(ascii: "\n"))
+                {
                     if let line = String(validating: line, as: UTF8.self) { content += "\(line)\n" }
                 }
             } catch {
@@ -48,12 +50,6 @@ struct CookieArguments: Equatable {
                 .usage, "the files of cookies have more than \(CookieArguments.maximumBytes) bytes",
                 hint: "remove the cookies of other hosts")
         }
-    }
-
-    private static func bytes(of file: String) throws(SystemError) -> [UInt8] {
-        guard file != "-" else { return try Bytes.readAll(0, atMost: maximumBytes, path: "standard input") }
-        let descriptor = try FileDescriptor.open(file, O_RDONLY)
-        return try Bytes.readAll(descriptor.raw, atMost: maximumBytes, path: file)
     }
 
     /// Checks before the request that the file can be written.

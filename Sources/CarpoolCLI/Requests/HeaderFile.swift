@@ -1,6 +1,5 @@
 internal import CarpoolCaller
 internal import CarpoolSystem
-internal import Glibc
 
 /// Reads the header fields of a request from the command line and the files that it names.
 enum HeaderFile {
@@ -19,16 +18,11 @@ enum HeaderFile {
         return fields
     }
 
-    private static func read(_ path: String?) throws(Failure) -> [RequestArguments.Field] {
-        let name = path ?? "standard input"
+    private static func read(_ path: String) throws(Failure) -> [RequestArguments.Field] {
+        let name = InputFile.name(of: path)
         let bytes: [UInt8]
         do throws(SystemError) {
-            if let path {
-                let file = try FileDescriptor.open(path, O_RDONLY)
-                bytes = try Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
-            } else {
-                bytes = try Bytes.readAll(0, atMost: maximumBytes, path: name)
-            }
+            bytes = try InputFile.read(path, atMost: maximumBytes)
         } catch {
             throw Failure(.usage, "cannot read the header fields: \(error)")
         }

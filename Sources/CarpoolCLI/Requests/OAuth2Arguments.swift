@@ -1,7 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolJSON
 internal import CarpoolSystem
-internal import Glibc
 
 /// The options of OAuth 2.0: the daemon obtains a token with the client credentials (RFC 6749, section 4.4), which all
 /// requests of the user with the same values share.
@@ -76,12 +75,7 @@ struct OAuth2Arguments: Equatable {
         secretFile = nil
         var bytes: [UInt8]
         do throws(SystemError) {
-            if path == "-" {
-                bytes = try Bytes.readAll(STDIN_FILENO, atMost: OAuth2Arguments.maximumBytes, path: "standard input")
-            } else {
-                let file = try FileDescriptor.open(path, O_RDONLY)
-                bytes = try Bytes.readAll(file.raw, atMost: OAuth2Arguments.maximumBytes, path: path)
-            }
+            bytes = try InputFile.read(path, atMost: OAuth2Arguments.maximumBytes)
         } catch {
             throw Failure(.usage, "--oauth2-client-secret: cannot read the secret: \(error)")
         }
@@ -90,7 +84,7 @@ struct OAuth2Arguments: Equatable {
             let text = String(validating: bytes, as: UTF8.self)
         else {
             throw Failure(
-                .usage, "--oauth2-client-secret: \(path) is not a file with the secret as its only line",
+                .usage, "--oauth2-client-secret: \(InputFile.name(of: path)) does not have the secret as its only line",
                 hint: "remove other lines and control characters")
         }
         clientSecret = text

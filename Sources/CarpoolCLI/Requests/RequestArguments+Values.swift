@@ -7,7 +7,7 @@ extension RequestArguments {
     static func header(_ text: String) throws(UsageError) -> Header {
         if text.hasPrefix("@") {
             guard text != "@" else { throw RequestArguments.fileNameIsMissing }
-            return .file(text == "@-" ? nil : String(text.dropFirst()))
+            return .file(String(text.dropFirst()))
         }
         guard let field = Field(line: text) else {
             throw UsageError("-H takes 'NAME: VALUE' or @FILE, not '\(text)'")

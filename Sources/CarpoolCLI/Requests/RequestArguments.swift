@@ -40,8 +40,8 @@ struct RequestArguments: CommandArguments {
     /// The value of `-H`.
     enum Header: Equatable {
         case field(Field)
-        /// A file with one field a line; `nil` for standard input. Other users can see arguments, but not files.
-        case file(String?)
+        /// A file with one field a line; `-` for standard input. Other users can see arguments, but not files.
+        case file(String)
     }
 
     /// The value of a parameter that is a count or a size.

@@ -2,7 +2,6 @@ internal import CarpoolCaller
 internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
-internal import Glibc
 
 /// Several requests that differ in their URL: one after the other, or some at once. What they print is in the order of
 /// the URLs and not mixed.
@@ -27,18 +26,12 @@ struct RequestSeries {
         guard let path = arguments.inputFile else { return [] }
         var bytes: [UInt8] = []
         do throws(SystemError) {
-            let limit = RequestSeries.maximumBytes
-            if path == "-" {
-                bytes = try Bytes.readAll(STDIN_FILENO, atMost: limit, path: "standard input")
-            } else {
-                let file = try FileDescriptor.open(path, O_RDONLY)
-                bytes = try Bytes.readAll(file.raw, atMost: limit, path: path)
-            }
+            bytes = try InputFile.read(path, atMost: RequestSeries.maximumBytes)
         } catch {
             throw Failure(.usage, "cannot read the URLs: \(error)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.usage, "\(path) is not UTF-8")
+            throw Failure(.usage, "\(InputFile.name(of: path)) is not UTF-8")
         }
         return text.split(whereSeparator: \.isNewline).compactMap { line in
             let url = line.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }

@@ -1,3 +1,4 @@
+internal import CarpoolCaller
 internal import CarpoolSystem
 internal import Glibc
 
@@ -12,9 +13,7 @@ package enum CurlFile {
         _ path: String, standardInput: Int32, atMost limit: Int = maximumBytes
     ) throws(CurlError) -> [UInt8] {
         do throws(SystemError) {
-            if path == "-" { return try Bytes.readAll(standardInput, atMost: limit, path: "standard input") }
-            let file = try FileDescriptor.open(path, O_RDONLY)
-            return try Bytes.readAll(file.raw, atMost: limit, path: path)
+            return try InputFile.read(path, atMost: limit, standardInput: standardInput)
         } catch {
             if error.code == EFBIG {
                 throw CurlError(
