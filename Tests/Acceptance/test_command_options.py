@@ -306,3 +306,27 @@ def test_hosts_with_ports_are_urls(run: Run, origin: ScriptedOrigin) -> None:
     urls = [f"{host}:{port}", f"localhost:{port}/?a==b", f"{host}:{port}/a=b", f"ada:secret@{host}:{port}/user"]
     assert run("get", *urls).returncode == OK
     assert [request.target for request in origin.requests] == ["/", "/?a==b", "/a=b", "/user"]
+
+
+SECRET_FROM_INPUT = ["--oauth2-token-url", "http://127.0.0.1:1/", "--oauth2-client-id", "a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["-d", "@-", "-H", "@-"], "-H @- and -d @-"),
+        (["--json", "@-", "-b", "-"], "-b - and --json @-"),
+        (["-T", "-", "-w", "@-"], "-w @- and -T -"),
+        (["-H", "@-", "-H", "@-"], "-H @- and -H @-"),
+        (["-d", "@/dev/fd/0", "-H", "@/dev/stdin"], "-H @/dev/stdin and -d @/dev/fd/0"),
+        (["-b", "-", "--input-file", "-"], "-b - and --input-file -"),
+        ([*SECRET_FROM_INPUT, "--oauth2-client-secret", "@-", "-d", "@-"], "--oauth2-client-secret @- and -d @-"),
+    ],
+)
+def test_standard_input_is_the_value_of_one_option(
+    run: Run, origin: ScriptedOrigin, words: list[str], names: str
+) -> None:
+    done = run("post", *words, origin.url, stdin=b"X-Secret: 1\n")
+    message = f"{names} read standard input, which can be read once: use a file for one of them"
+    assert (done.returncode, message in done.stderr.decode()) == (USAGE, True), done.stderr
+    assert not origin.requests

@@ -84,6 +84,17 @@ def test_a_missing_password_is_asked_for(
     assert PASSWORD.encode() not in terminal.shown and terminal.echoes
 
 
+def test_several_urls_have_one_password(
+    variables: dict[str, str], origin: ScriptedOrigin, terminals: list[Terminal]
+) -> None:
+    terminal = Terminal(variables, "get", "-u", "ada", f"{origin.url}/a", f"{origin.url}/b")
+    terminals.append(terminal)
+    terminal.until("'ada':")
+    terminal.type(f"{PASSWORD}\n")
+    assert terminal.end()[0] == OK
+    assert [request.values("authorization") for request in origin.requests] == [[FIELD]] * 2
+
+
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["interrupt", "end"])
 def test_the_user_may_give_up(
     variables: dict[str, str], origin: ScriptedOrigin, terminals: list[Terminal], key: str

@@ -13,6 +13,7 @@ from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
+COOKIE = "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n"
 LARGE = bytes(range(256)) * 1_000
 
 
@@ -147,6 +148,18 @@ def test_write_out_counts_the_urls(run: Run, origin: ScriptedOrigin, options: li
 def test_a_body_is_sent_with_each(run: Run, origin: ScriptedOrigin) -> None:
     origin.on("/form", lambda exchange: exchange.reply(body=exchange.request.body))
     assert run("post", "-d", "x=1", f"{origin.url}/form", f"{origin.url}/form").stdout == b"x=1x=1"
+
+
+@pytest.mark.parametrize("options", [[], ["--parallel", "2"]])
+@pytest.mark.parametrize(
+    ("words", "stdin", "field"), [("-H @-", "X-Own: 1\n", ("x-own", "1")), ("-b -", COOKIE, ("cookie", "a=1"))]
+)
+def test_standard_input_is_read_once_for_all(
+    run: Run, origin: ScriptedOrigin, options: list[str], words: str, stdin: str, field: tuple[str, str]
+) -> None:
+    done = run("get", *words.split(), *options, *[f"{origin.url}/{n}" for n in range(3)], stdin=stdin.encode())
+    assert done.returncode == OK, done.stderr
+    assert [request.values(field[0]) for request in origin.requests] == [[field[1]]] * 3
 
 
 @pytest.mark.parametrize(

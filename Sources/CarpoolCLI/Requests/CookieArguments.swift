@@ -12,8 +12,8 @@ struct CookieArguments: Equatable {
     /// The file that is written at the end; `-` for standard output, `nil` for none.
     var jar: String?
     var dropsSessionCookies = false
-    /// The text of the files, once they are read.
-    private var content = ""
+    /// The text of the files; `nil` until they are read.
+    private var content: String?
 
     /// Whether there are files to read, or one to write.
     var hasJar: Bool { !files.isEmpty || jar != nil }
@@ -29,7 +29,9 @@ struct CookieArguments: Equatable {
 
     /// Reads the files. One that is missing is empty, as in curl, with a warning unless it is the one to write.
     mutating func readFiles() throws(Failure) {
+        guard self.content == nil else { return }
         try checkJar()
+        var content = ""
         for file in files where !file.isEmpty {
             do throws(SystemError) {
                 // A line with other bytes is no cookie.
@@ -50,6 +52,7 @@ struct CookieArguments: Equatable {
                 .usage, "the files of cookies have more than \(CookieArguments.maximumBytes) bytes",
                 hint: "remove the cookies of other hosts")
         }
+        self.content = content
     }
 
     /// Checks before the request that the file can be written.
@@ -75,7 +78,7 @@ struct CookieArguments: Equatable {
         writer.key("cookies")
         writer.beginObject()
         if hasJar, let text { CookieArguments.write(text, to: &writer) }
-        if !content.isEmpty { writer.member("import", content) }
+        if let content, !content.isEmpty { writer.member("import", content) }
         if dropsSessionCookies { writer.member("drop_session_cookies", true) }
         if jar != nil { writer.member("export", true) }
         writer.endObject()

@@ -15,7 +15,7 @@ struct OAuth2Arguments: Equatable {
     var clientID: String?
     private var clientSecret: String?
     /// The file with the secret, until it is read; `-` for standard input.
-    private var secretFile: String?
+    private(set) var secretFile: String?
     private var clientAuthentication: String?
     var scope: String?
     /// Further parameters of the token request.

@@ -26,6 +26,7 @@ extension RequestCommand {
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
         guard !arguments.url.isEmpty || arguments.inputFile != nil else { throw UsageError("\(name) needs a URL") }
         try arguments.checkSeveral()
+        try arguments.checkStandardInput()
         try arguments.oauth2.check(hasUser: arguments.credential.user != nil)
         try arguments.checkRetries()
         guard !arguments.isStream || arguments.output == nil && !arguments.usesRemoteName else {
@@ -50,7 +51,11 @@ extension RequestCommand {
     }
 
     private static func send(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        if arguments.isSeveral { return try RequestSeries(arguments).run() }
+        if arguments.isSeveral {
+            var shared = arguments
+            try shared.readShared()
+            return try RequestSeries(shared).run()
+        }
         guard arguments.readsIdentity || arguments.usesRemoteName else { return try RequestRunner(arguments).run() }
         var complete = arguments
         try complete.nameOutput()

@@ -65,7 +65,6 @@ struct RequestSeries {
         single.inputFile = nil
         try single.nameOutput()
         try single.readIdentity()
-        try single.readPassword()
         return single
     }
 
@@ -155,6 +154,14 @@ extension RequestArguments {
             throw UsageError("--parallel takes a number from 1 to 64, not '\(text)'")
         }
         return number
+    }
+
+    /// Reads what all of several requests have in common: the files of header fields and of cookies, and the password.
+    /// A pipe is read once.
+    mutating func readShared() throws(Failure) {
+        headers = try HeaderFile.fields(of: headers).map { .field($0) }
+        try cookies.readFiles()
+        try readPassword()
     }
 
     /// Refuses options that several requests cannot share.

@@ -6,15 +6,19 @@ internal import Glibc
 /// The text of `-w`, in curl's language, which is printed when a request has ended.
 final class WriteOut: Equatable {
     private let text: [UInt8]
+    /// The file that it was read from, if it was.
+    let file: String?
 
     /// The text, or with `@` the content of a file, which is read now: a missing one is an error before anything is
     /// sent.
     init(_ text: String) throws(UsageError) {
         guard text.hasPrefix("@") else {
+            file = nil
             self.text = Array(text.utf8)
             return
         }
         let path = String(text.dropFirst())
+        file = path
         do throws(CurlError) {
             self.text = try CurlFile.readText(path, standardInput: STDIN_FILENO)
         } catch {
