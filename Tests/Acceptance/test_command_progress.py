@@ -14,7 +14,7 @@ import pytest
 from harness.daemon import CARPOOL, Daemon
 from harness.screen import Screen
 from harness.waiting import PATIENCE_SECONDS
-from origins.scripted import Exchange, ScriptedOrigin
+from origins.scripted import Exchange, Handler, ScriptedOrigin
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 WIDTHS = [40, 80, 200]
@@ -31,6 +31,13 @@ def screen(daemon: Daemon, tmp_path: Path) -> Iterator[Screen]:
 def gate(origin: ScriptedOrigin) -> Iterator[threading.Event]:
     """Lets the other half of `/half` come."""
     gate = origin.hold("/never")
+    origin.on("/half", half_until(gate))
+    yield gate
+    gate.set()
+
+
+def half_until(gate: threading.Event) -> Handler:
+    """Sends a half, and the other one when the gate opens."""
 
     def half(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n")
@@ -41,9 +48,7 @@ def gate(origin: ScriptedOrigin) -> Iterator[threading.Event]:
         gate.wait(PATIENCE_SECONDS)
         exchange.send(bytes(20_000))
 
-    origin.on("/half", half)
-    yield gate
-    gate.set()
+    return half
 
 
 def command(*words: str) -> str:
@@ -213,3 +218,23 @@ def test_json_is_laid_out_at_any_width(screen: Screen, origin: ScriptedOrigin, w
     headers = [("Content-Type", "application/json")]
     url = origin.on("/json", lambda exchange: exchange.reply(200, body, headers))
     judge(f"pretty-{width}.txt", screen.show(width, "get", url).rstrip() + "\n")
+
+
+def at_once(screen: Screen, folder: Path, *words: str) -> None:
+    """Run several downloads on a terminal, in this directory."""
+    screen.open(120, f"cd {shlex.quote(str(folder))} && {command('get', '--parallel', '3', '-O', *words)}; echo END")
+
+
+def test_each_slow_download_of_several_has_a_summary(
+    screen: Screen, origin: ScriptedOrigin, gate: threading.Event, tmp_path: Path
+) -> None:
+    soon = threading.Event()
+    urls = [f"{origin.url}/half", origin.on("/soon", half_until(soon)), f"{origin.url}/next"]
+    at_once(screen, tmp_path, "--parallel", "2", *urls)
+    screen.wait(lambda text: text.count("% [") == 2)
+    soon.set()
+    # It begins when the end of the one before was noticed.
+    origin.received(1, "/next")
+    gate.set()
+    lines = screen.wait(lambda text: "END" in text).splitlines()
+    assert [line.split()[0] for line in lines if line][:2] == ["half", "soon"]

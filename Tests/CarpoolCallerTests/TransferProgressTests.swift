@@ -1,4 +1,5 @@
 import CarpoolJSON
+import Glibc
 import Testing
 
 @testable import CarpoolCaller
@@ -30,6 +31,14 @@ struct TransferProgressTests {
         let line = try progress(
             after: #"{"finished":false,"received_bytes":700,"total_bytes":1000,"resumed_at_bytes":600}"#)
         #expect((line.received, line.earlier, line.total) == (700, 600, 1_000))
+    }
+
+    @Test func theTimeEndsWithTheTransfer() throws {
+        var progress = TransferProgress()
+        progress.take(record: try JSON.parse(Array(#"{"finished":true,"body":{"size_bytes":1000}}"#.utf8)))
+        let time = progress.microseconds
+        usleep(2_000)
+        #expect(progress.microseconds == time)
     }
 
     @Test func theTotalStaysAtTheEnd() throws {

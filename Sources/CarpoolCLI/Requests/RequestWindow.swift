@@ -11,8 +11,10 @@ struct RequestWindow {
         fileprivate let download: PendingDownload?
         /// Prints the response. The record is `nil` if the daemon could not be asked for it.
         private let finish: (JSON?) throws(Failure) -> ExitCode
-        /// The record at the end.
+        /// The record at the end, of the first member alone: the others are asked again.
         fileprivate var record: JSON?
+        /// Whether it has ended with a response.
+        fileprivate var hasSucceeded = false
         /// The size of the body if it has ended; `nil` while it runs.
         fileprivate(set) var waitingBytes: Int?
 
@@ -75,8 +77,7 @@ struct RequestWindow {
             if hasMore, isAny, hasRoom { return nil }
         }
         let first = members.removeFirst()
-        let isDownload = first.download != nil && first.record?["outcome"]?["ok"]?.bool == true
-        board.end(first.pending.id, isDownload: isDownload)
+        board.end(first.pending.id, isDownload: first.download != nil && first.hasSucceeded)
         board.clear()
         return first
     }
@@ -93,6 +94,7 @@ struct RequestWindow {
             }
             guard record?["finished"]?.bool != false else { continue }
             members[index].waitingBytes = record?["body"]?["size_bytes"]?.int ?? 0
+            members[index].hasSucceeded = record?["outcome"]?["ok"]?.bool == true
             isAny = true
             // The others are asked again: their bodies would wait here too.
             if index == 0 {

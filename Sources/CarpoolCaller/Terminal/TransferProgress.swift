@@ -17,14 +17,16 @@ struct TransferProgress {
     private var changed = 0
     /// When the last number of bytes has come, in microseconds.
     private var heard = 0
+    /// When it ended, in microseconds; `nil` while it runs.
+    private var ended: Int?
     /// The request's id, once an event or a record has come.
     private(set) var request = ""
 
     /// Shorter transfers are not shown, and get no summary.
     static let worthTellingMicroseconds = 500_000
 
-    /// The time since the transfer began.
-    var microseconds: Int { MonotonicTime.read().microseconds(since: start) }
+    /// The time since the transfer began, until its end.
+    var microseconds: Int { ended ?? MonotonicTime.read().microseconds(since: start) }
 
     /// Whether it has taken long enough to be shown.
     var isWorthTelling: Bool { microseconds > TransferProgress.worthTellingMicroseconds }
@@ -53,6 +55,7 @@ struct TransferProgress {
     mutating func take(record: JSON) {
         heard = microseconds
         if request.isEmpty { request = record["request"]?.string ?? "" }
+        if record["finished"]?.bool != false { ended = heard }
         isPaused = record["state"]?.isString("suspended") == true
         let received: Int64 = record["received_bytes"]?.integer ?? record["body"]?["size_bytes"]?.integer ?? 0
         let earlier = record["resumed_at_bytes"]?.integer ?? 0
