@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,35 @@ def test_standard_input_is_read_once_for_all(
     done = run("get", *words.split(), *options, *[f"{origin.url}/{n}" for n in range(3)], stdin=stdin.encode())
     assert done.returncode == OK, done.stderr
     assert [request.values(field[0]) for request in origin.requests] == [[field[1]]] * 3
+
+
+def test_downloads_whose_daemon_was_killed_can_be_resumed(
+    start: Callable[..., Daemon], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """Also if the first of them had not begun."""
+    gate = origin.hold("/never")
+
+    def half(exchange: Exchange) -> None:
+        exchange.send(b'HTTP/1.1 200 OK\r\nContent-Length: 200000\r\nETag: "1"\r\n\r\n' + bytes(100_000))
+        gate.wait(PATIENCE_SECONDS)
+
+    for name in "ab":
+        origin.on(f"/{name}", half)
+    first = start()
+    variables = {**first.environment, "CARPOOL_SOCKET": str(first.socket)}
+    for path, names in [("a", "ab"), ("never", "b")]:
+        arguments = [CARPOOL, "get", "--parallel", "2", "-O", f"{origin.url}/{path}", f"{origin.url}/b"]
+        with running(arguments, env=variables, cwd=tmp_path, stderr=subprocess.PIPE) as tool:
+            for name in names:
+                eventually((tmp_path / f".{name}.carpool-resume").exists)
+            first.kill()
+            told = tool.communicate(timeout=PATIENCE_SECONDS)[1]
+        assert tool.returncode == UNREACHABLE
+        assert told.endswith(b"hint: use -C - to resume, with one URL in each command\n")
+        for name in names:
+            (tmp_path / f".{name}.carpool-resume").unlink()
+        first = start()
+    gate.set()
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,12 @@ struct DownloadRunner {
     /// The failure, with a hint if the download can be resumed.
     private func failure(of download: PendingDownload, _ failure: Failure, if isHinted: Bool) -> Failure {
         var failure = failure
-        if isHinted, download.isResumable { failure.hint = "use -C - to resume" }
+        if isHinted, download.isResumable {
+            failure.hint = request.isOneOfSeveral ? DownloadRunner.hintOfSeveral : "use -C - to resume"
+        }
         return failure
     }
+
+    /// How downloads of a command with several URLs are resumed.
+    static let hintOfSeveral = "use -C - to resume, with one URL in each command"
 }

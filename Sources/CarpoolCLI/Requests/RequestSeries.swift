@@ -120,7 +120,11 @@ struct RequestSeries {
             do throws(Failure) {
                 _ = try next.complete()
             } catch {
-                try note(error, next.url, &first)
+                var failure = error
+                if error.code == .unreachable, next.isResumable || window.isResumable {
+                    failure.hint = DownloadRunner.hintOfSeveral
+                }
+                try note(failure, next.url, &first)
             }
         }
         return first

@@ -28,6 +28,12 @@ struct RequestWindow {
             self.finish = finish
         }
 
+        /// The id of the request.
+        var request: String { pending.id }
+
+        /// Whether it is a download that can be resumed.
+        var isResumable: Bool { !hasSucceeded && download?.isResumable == true }
+
         func complete() throws(Failure) -> ExitCode { try finish(record) }
     }
 
@@ -52,6 +58,9 @@ struct RequestWindow {
     }
 
     var isEmpty: Bool { members.isEmpty }
+
+    /// Whether a member is a download that can be resumed.
+    var isResumable: Bool { members.contains(where: \.isResumable) }
 
     /// Whether another request may begin.
     var hasRoom: Bool {
