@@ -7,7 +7,7 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -225,6 +225,28 @@ def at_once(screen: Screen, folder: Path, *words: str) -> None:
     screen.open(120, f"cd {shlex.quote(str(folder))} && {command('get', '--parallel', '3', '-O', *words)}; echo END")
 
 
+def test_a_wait_before_a_retry_stands_above_all_lines(
+    screen: Screen, origin: ScriptedOrigin, gate: threading.Event, tmp_path: Path
+) -> None:
+    busy = threading.Event()
+    statuses = iter([503, 200])
+
+    def answer(exchange: Exchange) -> None:
+        busy.wait(PATIENCE_SECONDS)
+        exchange.reply(next(statuses))
+
+    urls = [origin.on("/other", half_until(gate)), origin.on("/busy", answer)]
+    at_once(screen, tmp_path, "--retry", "1", "--retry-delay", "1", f"{origin.url}/half", *urls)
+    screen.wait(lambda text: text.count("% [") == 2)
+    busy.set()
+    notice = f"carpool: {origin.url}/busy: Problem HTTP status 503. Will retry in 1 second. 1 retry left."
+    # The lines are drawn again below it.
+    screen.wait(lambda text: text.startswith(notice) and text.count("% [") == 2)
+    gate.set()
+    lines = screen.wait(lambda text: "END" in text).splitlines()
+    assert (lines[0], [line.split()[0] for line in lines[1:] if line]) == (notice, ["half", "other", "busy", "END"])
+
+
 def test_each_slow_download_of_several_has_a_summary(
     screen: Screen, origin: ScriptedOrigin, gate: threading.Event, tmp_path: Path
 ) -> None:
@@ -238,3 +260,22 @@ def test_each_slow_download_of_several_has_a_summary(
     gate.set()
     lines = screen.wait(lambda text: "END" in text).splitlines()
     assert [line.split()[0] for line in lines if line][:2] == ["half", "soon"]
+
+
+def test_an_error_while_a_body_is_sent_replaces_the_line(
+    start: Callable[..., Daemon], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    gate = origin.hold("/never")
+    url = origin.on_head("/slow", lambda _: gate.wait(PATIENCE_SECONDS))
+    daemon = start()
+    screen = Screen(tmp_path / "tmux.sock", daemon)
+    body = f"head -c 9 /dev/zero; sleep 1; head -c 9 /dev/zero; until [ -e {tmp_path}/killed ]; do sleep 0.05; done"
+    try:
+        screen.open(80, f"({body}; cat /dev/zero) | {command('put', '-T', '-', url)}; echo END")
+        screen.wait(lambda text: "B sent" in text)
+        daemon.kill()
+        (tmp_path / "killed").touch()
+        assert screen.wait(lambda text: "END" in text).startswith("carpool: ")
+    finally:
+        gate.set()
+        screen.stop()

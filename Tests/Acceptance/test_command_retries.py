@@ -74,10 +74,23 @@ def test_each_wait_is_told(run: Run, origin: ScriptedOrigin, way: list[str]) -> 
     done = run("get", "--retry", "3", "--retry-delay", "20ms", *way, *urls)
     assert done.returncode == OK
     told_waits = waits(done)
-    assert told_waits[0].startswith("carpool: Problem HTTP status 503. Will retry in 0 seconds. ")
+    name = f"{urls[0]}: " if len(urls) > 1 else ""
+    assert told_waits[0].startswith(f"carpool: {name}Problem HTTP status 503. Will retry in 0 seconds. ")
     assert len(told_waits) == len(origin.requests) - len(urls) == 2
     if len(urls) == 1:
         assert told_waits[0].endswith("3 retries left.") and told_waits[1].endswith("2 retries left.")
+
+
+@pytest.mark.parametrize("way", [[], ["--parallel", "2"]], ids=" ".join)
+def test_a_wait_of_several_has_the_url(run: Run, origin: ScriptedOrigin, way: list[str]) -> None:
+    statuses = iter([503, 200])
+    urls = [
+        origin.on("/busy", lambda exchange: exchange.reply(next(statuses))),
+        origin.on("/idle", lambda exchange: exchange.reply()),
+    ]
+    done = run("get", "--retry", "1", "--retry-delay", "20ms", *way, *urls)
+    told_waits = waits(done)
+    assert told_waits[0].startswith(f"carpool: {urls[0]}: Problem HTTP status 503. Will retry") and len(told_waits) == 1
 
 
 def test_a_failure_is_told_with_its_reason(run: Run, origin: ScriptedOrigin) -> None:

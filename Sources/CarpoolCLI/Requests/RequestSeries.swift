@@ -100,7 +100,8 @@ struct RequestSeries {
     /// printed; files are written by the daemon as they arrive.
     private func runAtOnce(_ urls: [String]) throws(Failure) -> ExitCode {
         let daemon = try DaemonAccess(socket: arguments.socket)
-        RetryNotice.print(for: arguments, from: daemon)
+        var names: [String: String] = [:]
+        RetryNotice.print(for: arguments, from: daemon) { names[$0] }
         let fields = try HeaderFile.fields(of: arguments.headers)
         var first = ExitCode.success
         var window = RequestWindow(parallel: arguments.parallel, ProgressBoard(isSilent: arguments.isSilent))
@@ -111,13 +112,16 @@ struct RequestSeries {
                     let request = try single(url, rest.startIndex - 1)
                     try request.checkOutput()
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
-                    window.add(try start(request, writer, daemon), name: request.output ?? url)
+                    let member = try start(request, writer, daemon)
+                    names[member.request] = url
+                    window.add(member, name: request.output ?? url)
                 } catch {
                     try note(error, url, &first)
                 }
             }
             guard !window.isEmpty, let next = window.next(hasMore: !rest.isEmpty) else { continue }
             do throws(Failure) {
+                names[next.request] = nil
                 _ = try next.complete()
             } catch {
                 var failure = error

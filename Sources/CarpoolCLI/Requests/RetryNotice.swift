@@ -1,21 +1,24 @@
 internal import CarpoolCaller
 internal import CarpoolExchange
 internal import CarpoolJSON
-internal import Glibc
 
 /// Says on standard error that a request waits before it is sent again, and how long.
 struct RetryNotice {
     private let request: RequestArguments
 
-    /// Waits of a day and the like must not be silent; those of downloads and streams neither.
-    static func print(for request: RequestArguments, from daemon: DaemonAccess) {
+    /// Prints one for each retry: waits of a day and the like must not be silent; those of downloads and streams
+    /// neither.
+    /// - Parameter url: returns the URL of a request by its id, if several run at once.
+    static func print(
+        for request: RequestArguments, from daemon: DaemonAccess, naming url: ((String) -> String?)? = nil
+    ) {
         guard !request.retryEvents.isEmpty else { return }
         let notice = RetryNotice(request: request)
         daemon.onEvent { event in
             guard event["type"]?.isString("retry.scheduled") == true, let data = event["data"] else { return }
-            // The line of the progress is drawn again.
-            let beginning = isatty(STDERR_FILENO) == 1 ? "\r\u{1B}[K" : ""
-            Terminal.printError(notice.wait(data).text, after: beginning)
+            let own = request.isOneOfSeveral ? request.url : nil
+            let name = url.map { $0(event["request"]?.string ?? "") } ?? own
+            Terminal.printError("carpool: \(name.map { "\($0): " } ?? "")\(notice.wait(data).text)")
         }
     }
 

@@ -27,7 +27,6 @@ package final class ProgressBoard {
         guard let index = rows.firstIndex(where: { $0.request == request }) else { return }
         let row = rows.remove(at: index)
         guard isDownload, let summary = row.progress.summary else { return }
-        display.clear()
         display.keep(ProgressLine.named(row.name, summary))
     }
 

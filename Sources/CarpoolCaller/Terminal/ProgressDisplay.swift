@@ -5,8 +5,6 @@ internal import Glibc
 struct ProgressDisplay {
     /// Whether it shows anything.
     let isShown: Bool
-    /// How many lines it has drawn.
-    private var height = 0
     /// When it was drawn last.
     private var drawn = MonotonicTime(nanoseconds: 0)
 
@@ -30,24 +28,16 @@ struct ProgressDisplay {
     /// Replaces the lines.
     mutating func draw(_ lines: [String]) {
         drawn = MonotonicTime.read()
-        write(lines)
+        Terminal.drawProgress(lines)
     }
 
     /// Removes the lines.
-    mutating func clear() { if height > 0 { write([]) } }
+    func clear() { if isShown { Terminal.drawProgress([]) } }
 
     /// Prints a line that stays in place of the others, which are drawn again below it.
     mutating func keep(_ line: String) {
         guard isShown else { return }
-        write([line, ""])
-        height = 0
+        Terminal.printError(line)
         drawn = MonotonicTime(nanoseconds: 0)
-    }
-
-    /// Moves to the beginning of the first line, and clears from there on (ECMA-48: CUU, ED).
-    private mutating func write(_ lines: [String]) {
-        let up = height > 1 ? "\u{1B}[\(height - 1)A" : ""
-        height = lines.count
-        try? Terminal.error.write(Array("\r\(up)\u{1B}[J\(lines.joined(separator: "\n"))".utf8))
     }
 }

@@ -1,6 +1,7 @@
 package import CarpoolJSON
 package import CarpoolSystem
 internal import Glibc
+internal import Synchronization
 
 /// The three standard descriptors.
 package enum Terminal {
@@ -17,12 +18,24 @@ package enum Terminal {
         }
     }
 
-    /// Writes a line to standard error, with unprintable characters escaped; ignores errors.
-    package static func printError(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
+    /// Writes a line to standard error, with unprintable characters escaped, in place of the lines of progress; ignores
+    /// errors.
+    package static func printError(_ line: String) { replaceProgress("\(PlainText.escaped(line))\n", height: 0) }
 
-    /// Writes a line about something that is not the end, behind what clears the line of a terminal.
-    package static func printError(_ line: String, after beginning: String) {
-        try? error.write(Array("\(beginning)carpool: \(PlainText.escaped(line))\n".utf8))
+    /// How many lines of progress stand at the end of standard error, a terminal.
+    private static let progressHeight = Atomic<Int>(0)
+
+    /// Draws lines of progress in place of those that stand there; none removes them.
+    static func drawProgress(_ lines: [String]) {
+        replaceProgress(lines.joined(separator: "\n"), height: lines.count)
+    }
+
+    /// Moves to the beginning of the first line of progress, clears from there on (ECMA-48: CUU, ED), and writes.
+    private static func replaceProgress(_ text: String, height: Int) {
+        let former = progressHeight.exchange(height, ordering: .relaxed)
+        let up = former > 1 ? "\u{1B}[\(former - 1)A" : ""
+        let beginning = former + height > 0 ? "\r\(up)\u{1B}[J" : ""
+        try? error.write(Array("\(beginning)\(text)".utf8))
     }
 
     /// Whether standard output is a terminal.
