@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness.command import HTTP_FAILURE, OK, RPC_ERROR, TRANSFER_FAILED, USAGE, Run
-from harness.daemon import Daemon
+from harness.daemon import CARPOOL, Daemon
+from harness.users import NOBODY, as_root
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin
 
@@ -116,6 +118,25 @@ def test_a_jar_with_a_second_name_is_closed_to_others(run: Run, origin: Scripted
     assert jar.stat().st_mode & 0o777 == 0o600
 
 
+@as_root
+def test_a_jar_in_a_folder_of_another_user_is_refused(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        done = subprocess.run(
+            [CARPOOL, "get", "-c", f"{folder}/own", origin.url],
+            env=variables,
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            cwd="/",
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+    message = f"carpool: cannot write the cookies to {folder}/own: Permission denied\n"
+    assert (done.returncode, done.stderr.decode()) == (USAGE, message)
+
+
 def test_a_jar_is_written_also_if_the_request_fails(run: Run, origin: ScriptedOrigin, place: Path) -> None:
     origin.on("/refused", lambda exchange: exchange.reply(404, headers=SET))
     assert run("get", "-f", "-b", "jar", "-c", "own", f"{origin.url}/refused").returncode == HTTP_FAILURE
@@ -135,8 +156,10 @@ def test_a_missing_file_is_named(run: Run, origin: ScriptedOrigin, place: Path) 
     [
         (["-c", "absent/jar"], USAGE, b"cannot write the cookies to absent/jar"),
         (["-c", ""], USAGE, b"--cookie-jar"),
-        (["-c", "."], USAGE, b"cannot write the cookies to .: it is a directory"),
-        (["-c", "linked"], USAGE, b"cannot write the cookies to linked: it is a directory"),
+        (["-c", "."], USAGE, b"cannot write the cookies to .: Is a directory\nhint: -c takes the name of a file"),
+        (["-c", "linked"], USAGE, b"cannot write the cookies to linked: Is a directory"),
+        (["-c", "linked/"], USAGE, b"cannot write the cookies to linked/: Is a directory"),
+        (["-c", "jar/own"], USAGE, b"cannot write the cookies to jar/own: Not a directory"),
         (["-b", "."], USAGE, b"cannot read the cookies"),
         (["-b", "big"], USAGE, b"big"),
         (["-b", "jar", "-b", "a=\x01"], RPC_ERROR, b"--cookie"),

@@ -58,18 +58,15 @@ struct CookieArguments: Equatable {
     /// Checks before the request that the file can be written.
     private func checkJar() throws(Failure) {
         guard let jar, jar != "-" else { return }
-        let folder = jar.lastIndex(of: "/").map { String(jar[...$0]) } ?? "."
-        guard SystemPath.withBytes(folder, { access($0, W_OK | X_OK) }) == 0 || isThere(jar) else {
-            throw Failure(.usage, "cannot write the cookies to \(jar): \(SystemError.last("access").reason)")
-        }
-        // Only a directory has entries, also behind symbolic links.
-        guard !isThere("\(jar)/.") else {
+        do throws(SystemError) {
+            // With a slash at the end it is the name of a directory.
+            try OutputFile.check(jar.hasSuffix("/") ? "\(jar)." : jar)
+        } catch {
             throw Failure(
-                .usage, "cannot write the cookies to \(jar): it is a directory", hint: "-c takes the name of a file")
+                .usage, "cannot write the cookies to \(jar): \(error.reason)",
+                hint: error.code == EISDIR ? "-c takes the name of a file" : nil)
         }
     }
-
-    private func isThere(_ path: String) -> Bool { SystemPath.withBytes(path) { access($0, F_OK) } == 0 }
 
     /// Writes the parameter `cookies`. Without a jar the text is a header field, and the parameter keeps the response
     /// out of the session's jar.
