@@ -330,3 +330,8 @@ def test_standard_input_is_the_value_of_one_option(
     message = f"{names} read standard input, which can be read once: use a file for one of them"
     assert (done.returncode, message in done.stderr.decode()) == (USAGE, True), done.stderr
     assert not origin.requests
+
+
+def test_the_user_of_a_url_may_have_a_plain_host(run: Run) -> None:
+    done = run("get", "--dry-run", "user@localhost/x")
+    assert (done.returncode, b"localhost/x" in done.stdout) == (OK, True), done.stderr

@@ -9,8 +9,7 @@ enum ItemAdvice {
         if rest.hasPrefix(":=") { return "--json '{\"\(name)\": \(rest.dropFirst(2))}'" }
         if rest.hasPrefix("=@") { return "-F '\(name)=@\(rest.dropFirst(2))'" }
         if rest.hasPrefix("=") { return "-d '\(name)=\(rest.dropFirst(1))'" }
-        if rest.hasPrefix("@") { return rest.contains(".") || rest.contains(":") ? nil : "-F '\(name)=\(rest)'" }
-        // HOST:PORT, HOST:PORT/PATH, USER:PASSWORD@HOST and SCHEME://HOST are URLs.
+        // HOST:PORT, HOST:PORT/PATH, USER@HOST, USER:PASSWORD@HOST and SCHEME://HOST are URLs.
         guard name.first?.isUppercase == true, rest.hasPrefix(":"), !rest.contains("@"),
             let first = rest.dropFirst().first, first != "/",
             !first.isNumber
