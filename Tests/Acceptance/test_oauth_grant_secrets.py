@@ -190,6 +190,7 @@ def test_no_option_shows_the_secret(
     tokens.gate.clear()
     tokens.good = "revoked"
     line = [CARPOOL, "get", *options(tokens, secret)[:4], "--oauth2-client-secret", SECRET, url]
+    line[-1:-1] = ["--oauth2-param", f"client_assertion={SECRET}", f"--oauth2-param=assertion={SECRET}"]
     with subprocess.Popen(line, env=variables, stdout=subprocess.PIPE) as process:
         try:
             eventually(lambda: tokens.refreshes == 2)

@@ -48,6 +48,8 @@ struct OAuth2Arguments: Equatable {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw UsageError("--oauth2-param takes NAME=VALUE, not '\(text)'")
         }
+        // Such as client_assertion, which is a secret.
+        VisibleArguments.hide(text)
         let (name, value) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
         guard let known = parameters.firstIndex(where: { $0.name == name }) else {
             return parameters.append(Parameter(name: name, values: [value]))
