@@ -18,7 +18,7 @@ struct MeteredCall {
     /// Whether the progress of a request is shown.
     static func shows(_ request: RequestArguments) -> Bool { ProgressMeter(isSilent: request.isSilent).isShown }
 
-    /// Returns the record. The closure writes the parameters, with ``events`` and ``writeKind(to:of:)`` among them.
+    /// Returns the record. The closure writes the parameters, with the events of a ``ProgressMeter`` and ``writeKind(to:of:)`` among them.
     mutating func perform(
         passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> JSON {
@@ -39,9 +39,6 @@ struct MeteredCall {
             meter.show(isOutputFull: descriptors.count > 0 && ProgressQuery.isOutputFull)
         }
     }
-
-    /// The types of the events that it takes.
-    static var events: [String] { ProgressMeter.eventTypes }
 
     /// Writes the kind of the request: only an upload reports what was sent.
     static func writeKind(to json: inout JSONWriter, of request: RequestArguments) {

@@ -72,7 +72,7 @@ final class OutputCopy {
     }
 
     /// The types of the events that it takes.
-    var events: [String] { ["task.did_receive_response"] + (meter.isShown ? MeteredCall.events : []) }
+    var events: [String] { ["task.did_receive_response"] + (meter.isShown ? ProgressMeter.eventTypes : []) }
 
     /// Writes the kind of the request, if its progress is shown.
     func writeKind(to json: inout JSONWriter) {

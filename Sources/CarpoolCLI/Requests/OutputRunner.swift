@@ -77,7 +77,7 @@ struct OutputRunner {
         }
         var metered = MeteredCall(request, daemon)
         return try metered.perform(passing: descriptors) { json in
-            writer.write(to: &json, events: MeteredCall.events) { json in
+            writer.write(to: &json, events: ProgressMeter.eventTypes) { json in
                 writeOutput(to: &json)
                 writer.writeDetail(to: &json)
                 MeteredCall.writeKind(to: &json, of: request)

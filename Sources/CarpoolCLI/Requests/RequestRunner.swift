@@ -48,7 +48,7 @@ struct RequestRunner {
         }
         var metered = MeteredCall(request, daemon)
         return try metered.perform { json in
-            writer.write(to: &json, events: MeteredCall.events) { json in
+            writer.write(to: &json, events: ProgressMeter.eventTypes) { json in
                 writer.writeDetail(to: &json)
                 MeteredCall.writeKind(to: &json, of: request)
             }

@@ -35,8 +35,8 @@ final class CurlContext {
 
     /// Whether a transfer of this command has used a connection of the daemon's before; notes it.
     func noteConnection(_ number: Int) -> Bool {
-        let isKnown = connections.contains(number)
-        if !isKnown { connections.append(number) }
+        let isKnown = knowsConnection(number)
+        _ = connectionNumber(number)
         return isKnown
     }
 

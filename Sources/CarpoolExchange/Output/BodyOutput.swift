@@ -1,7 +1,7 @@
 package import CarpoolSystem
 internal import Glibc
 
-/// The open output of a body: standard output, or a file.
+/// The open file of a body.
 package final class BodyOutput {
     /// How a file is opened.
     package enum Opening: Equatable {
@@ -17,12 +17,11 @@ package final class BodyOutput {
         case numbered
     }
 
-    /// The path, which has a number if it was opened as ``Opening/numbered``; `nil` for standard output.
-    package let path: String?
+    /// The path, which has a number if it was opened as ``Opening/numbered``.
+    package let path: String
     private let written: Written
 
     private enum Written {
-        case standardOutput
         case replaced(OutputFile)
         case inPlace(OwnDescriptor)
     }
@@ -36,9 +35,6 @@ package final class BodyOutput {
     /// The highest number that is tried.
     private static let maximumNumber = 99
     private static let newMode: UInt32 = 0o666
-
-    /// Standard output.
-    package init() { (path, written) = (nil, .standardOutput) }
 
     /// Opens a file for writing. A new one has the mode 0666 without the bits of the umask.
     package init(_ path: String, _ opening: Opening) throws(SystemError) {
@@ -72,7 +68,6 @@ package final class BodyOutput {
     /// The descriptor, which is open as long as this object.
     package var descriptor: Int32 {
         switch written {
-        case .standardOutput: STDOUT_FILENO
         case .replaced(let file): file.descriptor.raw
         case .inPlace(let own): own.descriptor.raw
         }
