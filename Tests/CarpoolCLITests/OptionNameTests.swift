@@ -43,6 +43,23 @@ struct OptionNameTests {
         #expect(other.message == message, "another error stays as it is")
     }
 
+    /// In a value that is no path, bytes that are not UTF-8 are refused. The placeholders decide it.
+    @Test(
+        "Options that take the path of a file",
+        arguments: [
+            ("x", "", ""), ("@x", "--data --header --json --oauth2-client-secret --write-out", ""),
+            ("a=@x", "--form", "--cookie"),
+        ])
+    func paths(_ value: String, _ more: String, _ fewer: String) {
+        let always = """
+            --cacert --capath --cert --cookie --cookie-jar --crlfile --input-file --key --netrc-file --output \
+            --pinnedpubkey --unix-socket --upload-file
+            """
+        let found = PostCommand.options.map(\.specification).filter { $0.takesPath(value) }.map(\.long)
+        let expected = Set("\(always) \(more)".split(separator: " ")).subtracting(fewer.split(separator: " "))
+        #expect(found.sorted() == expected.map(String.init).sorted())
+    }
+
     @Test("Other messages stay as they are", arguments: ["Invalid params: params.url: x", "no such session: a"])
     func others(_ message: String) {
         #expect(Failure(.refused, message).namingOption.message == message)
