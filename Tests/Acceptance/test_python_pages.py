@@ -71,6 +71,14 @@ def targets(origin: ScriptedOrigin) -> list[str]:
             ["nonsense", "<unclosed; rel=next", "</1>; rel=a, nonsense, </2>; rel=b"],
             {"a": {"url": "{o}/1", "rel": "a"}, "b": {"url": "{o}/2", "rel": "b"}},
         ),
+        (
+            ["</1>; rel='next'; title='a, b; c', </2>;rel='prev'"],
+            {
+                "next": {"url": "{o}/1", "rel": "next", "title": "a, b; c"},
+                "prev": {"url": "{o}/2", "rel": "prev"},
+            },
+        ),
+        (["</1>; rel=it's; title='open"], {"it's": {"url": "{o}/1", "rel": "it's", "title": "'open"}}),
         (["</1>; rel=next, </2>; rel=next"], {"next": {"url": "{o}/2", "rel": "next"}}),
         ([], {}),
     ],

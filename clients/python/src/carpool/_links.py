@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urljoin
 
-# A target, up to the next one; a parameter with its value, quoted or not. Each part begins with another character.
+# A target, up to the next one; a parameter with its value, quoted or not. Each part begins with another character, but
+# for a value in single quotes, which some servers send.
 _TARGET: Final = re.compile(r"[\s,]*<([^>]*)>")
-_PARAMETER: Final = re.compile(r"\s*;\s*(?:([^\s;,=\"]+)\s*(?:=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;,\"]*)))?)?")
+_PARAMETER: Final = re.compile(
+    r"\s*;\s*(?:([^\s;,=\"]+)\s*(?:=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'(?=[\s;,]|$)|([^\s;,\"]*)))?)?"
+)
 _PAIR: Final = re.compile(r"\\(.)")
 # More links, or longer fields, are no use of a response.
 _MAX_LINKS: Final = 1_000
@@ -38,10 +41,10 @@ def _links(fields: Sequence[str]) -> list[dict[str, str]]:
             place = target.end()
             while parameter := _PARAMETER.match(field, place):
                 place = parameter.end()
-                name, quoted, plain = parameter.groups()
+                name, quoted, single, plain = parameter.groups()
                 if name:
                     # The first `rel` is valid (section 3.3).
-                    value = plain or "" if quoted is None else _PAIR.sub(r"\1", quoted)
+                    value = single or plain or "" if quoted is None else _PAIR.sub(r"\1", quoted)
                     link.setdefault(name.lower(), value)
             found.append(link)
             # What is no parameter belongs to no link.
