@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import carpool
+import httpx
 import pytest
 import requests
 from harness.daemon import Daemon
@@ -56,6 +57,13 @@ def test_a_member_of_an_enumeration_of_texts_is_its_text(
 def test_a_member_of_an_enumeration_is_a_whole_query(client: carpool.Client, origin: ScriptedOrigin) -> None:
     client.get(f"{origin.url}/", params=Query.WHOLE)
     assert origin.requests[-1].target == "/?x=1"
+
+
+def test_the_query_of_httpx_repeats_its_names(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    query = httpx.QueryParams([("a", "1"), ("a", "2"), ("b", "c d")])
+    client.get(f"{origin.url}/", params=query)
+    client.post(f"{origin.url}/", data=query)
+    assert (origin.requests[0].target, origin.requests[1].body) == ("/?a=1&a=2&b=c+d", b"a=1&a=2&b=c+d")
 
 
 # MARK: Cookies

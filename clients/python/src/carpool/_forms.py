@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 # Names in order, each with a text; None for a name that is left out.
 Fields = list[tuple[str, "str | bytes | None"]]
@@ -30,12 +30,19 @@ def fields(argument: str, given: Any) -> Fields:
             f"{argument}: expected a mapping of names to values, a list of pairs, or text, not {type(given).__name__}"
         )
     found: Fields = []
-    for name, value in given.items() if isinstance(given, Mapping) else given:
+    for name, value in _pairs(given):
         if not isinstance(name, str):
             raise TypeError(f"{argument}: a name is str, not {type(name).__name__}: {name!r}")
         values = value if isinstance(value, (list, tuple)) else [value]
         found += [(_plain(name), _text(argument, name, each)) for each in values]
     return found
+
+
+def _pairs(given: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the pairs of a form; the query of httpx and of others is a mapping that may repeat a name."""
+    if not isinstance(given, Mapping):
+        return cast("Iterable[tuple[Any, Any]]", given)
+    return given.multi_items() if hasattr(given, "multi_items") else given.items()
 
 
 def _plain(text: str) -> str:
