@@ -7,6 +7,7 @@ import contextlib
 import enum
 import functools
 import io
+import json
 import shutil
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -16,7 +17,7 @@ import httpx
 import pytest
 import requests
 from harness.daemon import Daemon
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 from urllib3.util import Retry
 
 if TYPE_CHECKING:
@@ -64,6 +65,27 @@ def test_the_query_of_httpx_repeats_its_names(client: carpool.Client, origin: Sc
     client.get(f"{origin.url}/", params=query)
     client.post(f"{origin.url}/", data=query)
     assert (origin.requests[0].target, origin.requests[1].body) == ("/?a=1&a=2&b=c+d", b"a=1&a=2&b=c+d")
+
+
+def test_json_may_be_in_the_charset_of_the_response(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def reply(exchange: Exchange, content_type: str, body: bytes = b'{"a": "\xe9"}') -> None:
+        exchange.reply(200, body, [("Content-Type", content_type)])
+
+    for path, charset in {"/latin": "; charset=iso-8859-1", "/none": "", "/wrong": "; charset=ascii"}.items():
+        origin.on(path, functools.partial(reply, content_type=f"application/json{charset}"))
+    assert (
+        client.get(f"{origin.url}/latin").json() == client.get(f"{origin.url}/latin").json(strict=False) == {"a": "é"}
+    )
+    for path in ("/none", "/wrong"):
+        with pytest.raises(json.JSONDecodeError):
+            client.get(f"{origin.url}{path}").json()
+    response = client.get(f"{origin.url}/wrong")
+    response.encoding = "latin-1"
+    assert response.json() == {"a": "é"}
+    # JSON is in UTF-8, whatever else its type says.
+    latin = "application/json; charset=iso-8859-1"
+    origin.on("/utf8", functools.partial(reply, content_type=latin, body='{"a": "é"}'.encode()))
+    assert client.get(f"{origin.url}/utf8").json() == {"a": "é"}
 
 
 # MARK: Cookies

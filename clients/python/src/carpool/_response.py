@@ -179,13 +179,14 @@ class Response:
         return self.content.decode(self.encoding, "replace")
 
     def json(self, **options: Any) -> Any:
-        """Return the body parsed as JSON. Options are those of `json.loads`.
+        """Return the body parsed as JSON: in UTF-8, -16 or -32, and otherwise in `encoding`.
 
+        Options are those of `json.loads`.
         Raises `json.JSONDecodeError` if it is not JSON, or has a value that Python refuses, such as arrays that are
         nested too deeply.
         """
         body = self.record.get("body") or {}
-        return body["json"] if "json" in body and not options else _parsed(self.content, options)
+        return body["json"] if "json" in body and not options else _parsed(self.content, options, self)
 
     def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Iterate over the body in pieces of `chunk_size` bytes; without it in one piece."""
@@ -343,12 +344,18 @@ def _text_encoding(name: str) -> str | None:
     return codec.name if isinstance(text, str) and text else None
 
 
-def _parsed(content: bytes, options: dict[str, Any]) -> Any:
-    """Return the value of a JSON text; raises JSONDecodeError for any bytes that have none."""
+def _parsed(content: bytes, options: dict[str, Any], response: Response | None = None) -> Any:
+    """Return the value of a JSON text; raises JSONDecodeError for any bytes that have none.
+
+    A text that is in no encoding of JSON may be in that of its response.
+    """
     encoding = json.detect_encoding(content)
     try:
         return json.loads(content.decode(encoding, "surrogatepass"), **options)
     except (ValueError, RecursionError) as error:
+        # Where an invalid byte became U+FFFD, it is not in that one either.
+        if isinstance(error, UnicodeDecodeError) and response and "\ufffd" not in (text := response.text):
+            return _parsed(text.encode(errors="surrogatepass"), options)
         is_of_content = isinstance(error, (UnicodeDecodeError, RecursionError)) or not options
         if isinstance(error, json.JSONDecodeError) or not is_of_content:
             raise
