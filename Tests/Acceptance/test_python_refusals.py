@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import ssl
+from http.cookies import SimpleCookie
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -69,6 +70,12 @@ WRONG_TYPES = [
     ("verify", ssl.create_default_context(), "verify: expected True, False or the path .*, not SSLContext"),
     ("cert", 5, "cert: expected a path or a pair of paths, not int"),
     ("cookies", "a=b", "cookies: expected a mapping of names to values, .*, not str"),
+    ("cookies", {"a": 1}, "cookies: the value of 'a' is str, not int"),
+    ("cookies", {"a": None}, "cookies: the value of 'a' is str, not NoneType"),
+    ("cookies", {1: "a"}, "cookies: the name is str, not int"),
+    ("cookies", SimpleCookie("a=b"), "value of 'a' is str, not Morsel; of a SimpleCookie pass {name: morsel.value}"),
+    ("cookies", [("a", "b")], "cookies: a list has dicts with name, value and other members, not tuple"),
+    ("cookies", [{"name": "a"}], "cookies: the value of 'a' is str, not NoneType"),
     ("proxies", "http://a:1", "proxies: expected a mapping of schemes to URLs, not str"),
     ("retry", "2", "retry: expected a number of retries, .*, not str"),
     ("response_body", {"fd": 0}, 'response_body: expected "auto", "inline" or "file"; .* use stream=True'),

@@ -87,13 +87,25 @@ def members(cookies: CookieInput) -> list[dict[str, Any]]:
     if _is_jar(cookies):
         return [_of_cookie(cookie) for cookie in cookies if not cookie.is_expired()]
     if isinstance(cookies, Mapping):
-        return [{"name": name, "value": value} for name, value in cookies.items()]
+        return [_named({"name": name, "value": value}) for name, value in cookies.items()]
     if isinstance(cookies, Sequence) and not isinstance(cookies, (str, bytes)):
-        return [dict(cookie) for cookie in cookies]
+        return [_named(cookie) for cookie in cookies]
     raise TypeError(
         "cookies: expected a mapping of names to values, a list of dicts, the cookies of a response or a CookieJar, "
         f"not {type(cookies).__name__}"
     )
+
+
+def _named(cookie: Any) -> dict[str, Any]:
+    """Return a copy of a cookie; raises TypeError unless it has a name and a value."""
+    if not isinstance(cookie, Mapping):
+        raise TypeError(f"cookies: a list has dicts with name, value and other members, not {type(cookie).__name__}")
+    for member in ("name", "value"):
+        if not isinstance(value := cookie.get(member), str):
+            more = "; of a SimpleCookie pass {name: morsel.value}" if hasattr(value, "coded_value") else ""
+            shown = "" if member == "name" else f" of {cookie['name']!r}"
+            raise TypeError(f"cookies: the {member}{shown} is str, not {type(value).__name__}{more}")
+    return dict(cookie)
 
 
 def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
