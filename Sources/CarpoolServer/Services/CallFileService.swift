@@ -117,23 +117,12 @@ final class CallFileService {
         call.waitedSince = loop.now
         // A daemon that ends answers the call before it closes the connection.
         pendingAnswers.delayed += 1
-        var isOver = false
-        var timer: Timer?
-        let end = { [self] in
-            guard !isOver else { return }
-            isOver = true
+        return loop.beginWait(milliseconds: limit?.milliseconds) { [pendingAnswers] isLate in
+            if isLate, let limit {
+                call.fail(.filesLate(milliseconds: limit.milliseconds, parameter: limit.parameter))
+            }
             pendingAnswers.delayed -= 1
-            if let timer { loop.cancel(timer) }
-            timer = nil
         }
-        guard let limit else { return end }
-        let late = Timer {
-            call.fail(.filesLate(milliseconds: limit.milliseconds, parameter: limit.parameter))
-            end()
-        }
-        timer = late
-        loop.arm(late, afterMilliseconds: limit.milliseconds)
-        return end
     }
 
     private func finish(

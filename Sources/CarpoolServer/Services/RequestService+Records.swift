@@ -52,19 +52,7 @@ extension RequestService {
         within milliseconds: Int = RequestService.diskMilliseconds, for work: (@escaping () -> Void) -> Void,
         then: @escaping () -> Void
     ) {
-        var isOver = false
-        var timer: Timer?
-        let end = { [loop] in
-            guard !isOver else { return }
-            isOver = true
-            if let timer { loop.cancel(timer) }
-            then()
-        }
-        work(end)
-        guard !isOver else { return }
-        let limit = Timer(end)
-        timer = limit
-        loop.arm(limit, afterMilliseconds: milliseconds)
+        work(loop.beginWait(milliseconds: milliseconds) { _ in then() })
     }
 
     /// Starts the lease of a finished request's body, if nothing else keeps it.
