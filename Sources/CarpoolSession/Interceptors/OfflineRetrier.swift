@@ -93,11 +93,14 @@ public final class OfflineRetrier: RequestInterceptor {
         let wait = PathWait(for: host, connectivity) { end(true) }
         let timer = Timer { end(false) }
         let scheduler = scheduler ?? request.session.scheduler
+        // What calls it is held by it, so it is dropped at the end.
         let token = request.whenFinished { _ in
+            end = { _ in }
             wait.end()
             scheduler.cancel(timer)
         }
         end = { isBack in
+            end = { _ in }
             wait.end()
             scheduler.cancel(timer)
             request.remove(completion: token)

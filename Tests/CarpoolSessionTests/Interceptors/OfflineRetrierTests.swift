@@ -77,6 +77,30 @@ struct OfflineRetrierTests {
         #expect(request.retryCount == 0 && network.waiting == 0)
     }
 
+    /// Lets a request wait until it ends in that way; returns it as long as something keeps it in memory.
+    private static func wait(until end: String) throws -> () -> Request? {
+        let tests = try OfflineRetrierTests()
+        tests.network.lose()
+        let request = tests.send()
+        tests.stage.transport.complete(tests.offline)
+        switch end {
+        case "path":
+            tests.network.comeBack()
+            tests.stage.scheduler.advance(milliseconds: 0)
+            tests.stage.transport.respond(200)
+        case "limit": tests.stage.scheduler.advance(milliseconds: 5_000)
+        default: request.cancel()
+        }
+        #expect(request.isFinished)
+        return { [weak request] in request }
+    }
+
+    @Test("A request that has waited for a path is not kept in memory", arguments: ["path", "limit", "cancellation"])
+    func memory(_ end: String) throws {
+        let kept = try Self.wait(until: end)
+        #expect(kept() == nil)
+    }
+
     @Test("Each request waits its own time")
     func ownTime() {
         network.lose()
