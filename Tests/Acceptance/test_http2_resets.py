@@ -47,6 +47,24 @@ def answer(connection: socket.socket) -> None:
             connection.sendall(response + h2.frame(h2.DATA, h2.END_STREAM, stream, b"whole"))
 
 
+class Refusing:
+    """Refuses the request of every other connection, and answers all of the next one, which it asks to end."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+
+    def __call__(self, connection: socket.socket) -> None:
+        self.connections += 1
+        refuses = self.connections % 2 == 1
+        (stream,) = h2.greet(connection, 1)
+        if refuses:
+            connection.sendall(h2.reset(stream, h2.REFUSED_STREAM))
+        else:
+            head = h2.frame(h2.HEADERS, h2.END_HEADERS, stream, h2.OK)
+            connection.sendall(head + h2.frame(h2.DATA, h2.END_STREAM, stream, b"whole") + h2.goaway(stream))
+        h2.wait_for_the_end(connection)
+
+
 def request(origin: dict[str, Any], **params: Any) -> dict[str, Any]:
     url = f"https://127.0.0.1:{origin['port']}/"
     return {"url": url, "trust": origin["trust"], "http_version": "2", "resource_timeout_ms": 20_000, **params}
@@ -95,3 +113,14 @@ def test_two_servers_that_reset_by_turns(daemon: Daemon, peer: StartPeer) -> Non
         for talk, reader in ((second, readers[1]), (first, readers[0])):
             talk.may_go_on.set()
             assert reader.complete()["error"]["name"] == LOST
+
+
+def test_a_stream_that_is_refused_cuts_no_stream_of_the_next_connection(daemon: Daemon, peer: StartPeer) -> None:
+    """libcurl sends the request again; the next session has the same stream, and often the same address."""
+    refusing = Refusing()
+    origin = peer(refusing, tls=True, protocols=("h2",))
+    with daemon.wire() as wire:
+        for number in range(1, 17):
+            record = wire.call("request.perform", **request(origin))
+            assert (record["outcome"], record["body"]["text"]) == ({"ok": True}, "whole")
+            assert refusing.connections == 2 * number

@@ -160,6 +160,8 @@ extension CurlTransfer {
     func willSend(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> Bool {
         pool?.multi.hasProgressed = true
         isConnecting = false
+        // Of the stream before: the next one, in another session at the same address, may have the same number.
+        cutStream = nil
         // libcurl repeats a request by itself after 417: the owner decides about that, and how often.
         hasStoppedRepeat = headReader.isComplete
         guard !hasStoppedRepeat else { return false }
