@@ -291,3 +291,19 @@ def test_the_command_leaves_the_trust_of_a_session(
 def test_wrong_members_are_refused(client: carpool.Client, nginx: Nginx, trust: dict[str, Any], reason: str) -> None:
     with pytest.raises(carpool.InvalidParamsError, match=reason):
         client.get(nginx.https, trust=trust)
+
+
+@pytest.mark.parametrize("authorities", [SYSTEM, "own"])
+def test_evaluators_are_not_replaced_by_the_trust_of_a_session(
+    client: carpool.Client, nginx: Nginx, authority: Authority, authorities: str
+) -> None:
+    file = str(authority.ca_file) if authorities == "own" else authorities
+    client.create_session("trusting", {"trust": {"ca_file": str(authority.ca_file)}})
+    wrong = {"*": {"public_keys": {"pins": ["sha256//" + "A" * 43 + "="]}}}
+    trust = {"ca_file": file, "environment": "SSL_CERT_FILE", "evaluators": wrong}
+    with pytest.raises(carpool.InvalidParamsError, match="environment and evaluators") as caught:
+        client.get(nginx.https, session="trusting", trust=trust)
+    assert caught.value.data["path"] == "params.trust"
+    del trust["environment"]
+    with pytest.raises(carpool.CertificateError):
+        client.get(nginx.https, session="trusting", trust=trust)

@@ -27,7 +27,7 @@ extension JSONSchema {
                     "environment", .string(maxBytes: 64),
                     """
                     The variable of the program's environment that names these authorities. The trust of the session, if \
-                    it has any, takes precedence then.
+                    it has any, takes precedence then. Not beside `evaluators`.
                     """),
                 .optional(
                     "verify", .constant(false), "false: any certificate of any host. Only for tests, and only alone."),

@@ -149,6 +149,7 @@ struct RequestParametersDecoder {
     private func readTrust(
         _ json: JSON, path: String, url: String?, into options: inout TransferOptions
     ) throws(RPCError) {
+        try TrustReader.checkEnvironment(json, path: path)
         options.isTrustOfEnvironment = json["environment"] != nil
         guard !TrustMaterialNames.areOfSystem(json) else { return }
         do throws(RPCError) {

@@ -37,6 +37,14 @@ struct TrustReader {
         "ca_file", "ca_path", "ca_pem", "ca_in_addition", "environment", "evaluators",
     ]
 
+    /// The trust of the session would take the place of the request's evaluators.
+    static func checkEnvironment(_ json: JSON, path: String) throws(RPCError) {
+        guard json["environment"] != nil, json["evaluators"] != nil else { return }
+        throw .invalidParams(
+            path: path, message: "has both environment and evaluators, which exclude each other",
+            expected: "no environment, so that the trust of the session does not take precedence")
+    }
+
     private func checkAlone(_ json: JSON, path: String) throws(RPCError) {
         guard let other = TrustReader.others.first(where: { json[$0] != nil }) else { return }
         throw .invalidParams(
