@@ -1,7 +1,7 @@
 // Compressed files that a server sends with the name of their format as their coding.
 extension ContentCoding {
     /// The names of the files that a coding makes, and their media types.
-    private static let files: [(coding: ContentCoding, suffixes: [String], types: [String])] = [
+    private static let files: [(coding: ContentCoding, suffixes: [StaticString], types: [StaticString])] = [
         (
             .gzip, [".gz", ".tgz"],
             [
@@ -18,18 +18,45 @@ extension ContentCoding {
     /// name the format of a file so mean the file as it is, and browsers and wget store it so. The media type, the name
     /// of `Content-Disposition` and the last segment of the URL say what the file is.
     public static func isOfFile(_ fields: FieldBlock, _ url: HTTPURL) -> Bool {
-        guard let value = fields.first("content-encoding"), fields.all("content-encoding").count == 1,
-            let coding = ContentCoding(HTTPField.trimmed(value).lowercased()),
-            let file = files.first(where: { $0.coding == coding })
+        guard fields.has("content-encoding"), let tokens = tokens(in: fields), tokens.count == 1,
+            let coding = ContentCoding(tokens[0]), let file = files.first(where: { $0.coding == coding })
         else { return false }
-        let type = (fields.first("content-type") ?? "").prefix { $0 != ";" && $0 != " " }.lowercased()
-        if file.types.contains(type) { return true }
-        let path = url.requestTarget.prefix { $0 != "?" }.lowercased()
-        let name = (fields.first("content-disposition") ?? "").lowercased().split(separator: ";").last { part in
-            part.drop { $0 == " " }.hasPrefix("filename")
+        var isFile = false
+        fields.forEach("content-type") { value in
+            let end = value.firstIndex { $0 == UInt8(ascii: ";") || isBlank($0) } ?? value.endIndex
+            let type = UnsafeRawBufferPointer(rebasing: value[..<end])
+            isFile = file.types.contains { FieldName.matches(type, $0) }
+            return false
         }
-        let names = [path] + [name.map { $0.filter { $0 != "\"" && $0 != " " } }].compactMap { $0 }
-        return names.contains { name in file.suffixes.contains { name.hasSuffix($0) } }
+        guard !isFile else { return true }
+        fields.forEach("content-disposition") { value in
+            isFile = value.count <= maximumDispositionBytes && names(value, file.suffixes)
+            return false
+        }
+        guard !isFile else { return true }
+        var target = url.requestTarget
+        return target.withUTF8 { bytes in
+            let path = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex)]
+            return hasSuffix(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: path)), file.suffixes)
+        }
+    }
+
+    /// The most bytes of a `Content-Disposition` that is read for this: an origin may send a head of 300,000.
+    private static let maximumDispositionBytes = 4_096
+
+    /// Whether the last name in a `Content-Disposition` has one of the suffixes.
+    private static func names(_ disposition: UnsafeRawBufferPointer, _ suffixes: [StaticString]) -> Bool {
+        let parameter = disposition.split(separator: UInt8(ascii: ";")).lazy.map { $0.drop(while: isBlank) }.last {
+            part in
+            FieldName.matches(UnsafeRawBufferPointer(rebasing: part.prefix(8)), "filename")
+        }
+        guard let parameter else { return false }
+        let end = parameter.lastIndex { $0 != UInt8(ascii: "\"") && !isBlank($0) } ?? parameter.startIndex
+        return hasSuffix(UnsafeRawBufferPointer(rebasing: parameter[...end]), suffixes)
+    }
+
+    private static func hasSuffix(_ name: UnsafeRawBufferPointer, _ suffixes: [StaticString]) -> Bool {
+        suffixes.contains { FieldName.matches(UnsafeRawBufferPointer(rebasing: name.suffix($0.utf8CodeUnitCount)), $0) }
     }
 }
 

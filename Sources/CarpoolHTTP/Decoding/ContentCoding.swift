@@ -33,7 +33,7 @@ public enum ContentCoding: String, Sendable {
     /// The codings of a body in the order in which they were applied; `nil` if there is none, or an unknown one: then
     /// the body is passed on undecoded.
     static func decodable(in head: ResponseHead) -> [ContentCoding]? {
-        guard let tokens = tokens(in: head), !tokens.isEmpty else { return nil }
+        guard let tokens = tokens(in: head.fields), !tokens.isEmpty else { return nil }
         let codings = tokens.compactMap { ContentCoding($0) }
         return codings.count == tokens.count && codings.allSatisfy(\.isAvailable) ? codings : nil
     }
@@ -48,17 +48,17 @@ public enum ContentCoding: String, Sendable {
 
     /// Why a body was not decoded; `nil` if it was, or has no coding.
     public static func obstacle(in head: ResponseHead) -> Obstacle? {
-        guard let tokens = tokens(in: head) else { return .tooMany }
+        guard let tokens = tokens(in: head.fields) else { return .tooMany }
         guard !tokens.isEmpty, decodable(in: head) == nil else { return nil }
         return .unknown(tokens.joined(separator: ", "))
     }
 
     /// The tokens of all `Content-Encoding` fields in lower case, without `identity`; `nil` if there are more than
     /// ``maximumCount``, or more than ``maximumBytes``.
-    private static func tokens(in head: ResponseHead) -> [String]? {
+    static func tokens(in fields: FieldBlock) -> [String]? {
         var tokens: [String] = []
         var bytesLeft = maximumBytes
-        head.fields.forEach("content-encoding") { value in
+        fields.forEach("content-encoding") { value in
             bytesLeft -= value.count
             guard bytesLeft >= 0 else { return false }
             add(value, to: &tokens)
@@ -79,7 +79,7 @@ public enum ContentCoding: String, Sendable {
         }
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     private var isAvailable: Bool {
         switch self {
