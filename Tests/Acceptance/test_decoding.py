@@ -14,9 +14,11 @@ import carpool
 import pytest
 import zstandard
 from harness.daemon import Daemon
-from harness.downloads import names
+from harness.downloads import download, names
+from harness.story import Story
 from harness.tcp import is_read
 from harness.waiting import eventually
+from harness.wire import Wire
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
@@ -288,3 +290,37 @@ def test_f15_a_reader_that_pauses_gets_every_byte(daemon: Daemon, origin: Script
     url = serve(origin, coding, encoded)
     with daemon.client() as client, client.stream("GET", url) as stream:
         assert b"".join(stream.iter_bytes()) == body
+
+
+# Downloads that keep files and decode everything else
+
+
+@pytest.mark.parametrize("decode", [True, "unless_file"])
+def test_a_part_that_is_the_whole_is_decoded(
+    wire: Wire, origin: ScriptedOrigin, tmp_path: Path, decode: bool | str
+) -> None:
+    """Its range counts encoded bytes, and the file has decoded ones."""
+    body = gzip.compress(TEXT)
+    headers = [("Content-Encoding", "gzip"), ("Content-Range", f"bytes 0-{len(body) - 1}/{len(body)}")]
+    url = origin.on("/page", lambda exchange: exchange.reply(206, body, headers))
+    record = download(wire, url, tmp_path / "file", decode=decode)
+    assert record["outcome"] == {"ok": True}
+    assert (tmp_path / "file").read_bytes() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("path", "coding", "decode", "is_known"),
+    [
+        ("/a.tar.gz", "gzip", "unless_file", True), ("/page", "gzip", "unless_file", False),
+        ("/a.tar.gz", "gzip", True, False), ("/page", "identity", True, True), ("/page", "gzip", False, True),
+    ],
+)  # fmt: skip
+def test_the_length_of_a_body_that_is_not_decoded_is_that_of_its_file(
+    story: Story, origin: ScriptedOrigin, tmp_path: Path, path: str, coding: str, decode: bool | str, is_known: bool
+) -> None:
+    body = gzip.compress(TEXT)
+    url = origin.on(path, lambda exchange: exchange.reply(body=body, headers=[("Content-Encoding", coding)]))
+    record = story.perform(url, kind="download", destination=str(tmp_path / "file"), decode=decode)
+    assert record["outcome"] == {"ok": True}
+    written = [event["data"] for event in story.events if event["type"] == "task.did_write_data"]
+    assert {data.get("total_bytes") for data in written} == {len(body) if is_known else None}

@@ -19,9 +19,7 @@ extension CachePolicy {
     public func sharingSignature(of request: CacheRequest, in variants: [CachedResponse]) -> [UInt8] {
         var signature = Array(request.method.rawValue.utf8)
         let isDemanding = request.use.policy == .reloadRevalidating
-        let decoding: UInt8 =
-            (request.isDecoded ? 1 : 0) | (request.decodesUnasked ? 2 : 0) | (request.keepsFiles ? 4 : 0)
-        signature += [0, decoding, isDemanding ? 1 : 0, request.credentials == nil ? 0 : 1]
+        signature += [0, request.decoding.number, isDemanding ? 1 : 0, request.credentials == nil ? 0 : 1]
         signature += request.credentials ?? []
         for name in selectingNames(of: request, in: variants).sorted() {
             guard let value = request.selectingValue(of: name) else { continue }

@@ -24,7 +24,7 @@ extension CacheRequest {
         case "authorization":
             if let value = hopFields?.authorization { lines.append(value) }
             return hashed(lines)
-        case "accept-encoding" where lines.isEmpty && isDecoded:
+        case "accept-encoding" where lines.isEmpty && decoding.isAskedFor:
             lines = [Array(TransportRequest.acceptEncoding.utf8)]
         // Any other field may say who the caller is, which must not be readable on a disk.
         case _ where !CacheRequest.isReadable(name): return hashed(lines)

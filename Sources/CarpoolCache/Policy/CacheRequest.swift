@@ -15,11 +15,8 @@ public final class CacheRequest {
     public let use: CacheUse.Values
     /// The hash of the credentials; `nil` without any.
     public let credentials: [UInt8]?
-    /// Whether the body of the response is decoded.
-    public let isDecoded: Bool
-    /// Whether a body is decoded although no coding was asked for, and whether compressed files stay as they are.
-    let decodesUnasked: Bool
-    let keepsFiles: Bool
+    /// Which bodies of responses are decoded.
+    let decoding: ContentDecoding
     /// Whether the request has a body.
     public let hasBody: Bool
     /// Makes of a secret value what may be kept: the values of `Cookie` and `Authorization` are not.
@@ -41,9 +38,7 @@ public final class CacheRequest {
         hopFields = request.hopFields
         self.use = use.values
         self.credentials = credentials
-        isDecoded = request.isDecoded
-        decodesUnasked = request.decodesUnasked
-        keepsFiles = request.keepsFiles
+        decoding = request.decoding
         if case .none = request.body { hasBody = false } else { hasBody = true }
         self.hash = hash
         var present = Present(of: fields)
@@ -53,9 +48,7 @@ public final class CacheRequest {
     }
 
     /// Whether the body of a response with these fields is decoded, if it has a coding.
-    func decodes(_ response: FieldBlock) -> Bool {
-        (isDecoded || decodesUnasked) && !(keepsFiles && ContentCoding.isOfFile(response, url))
-    }
+    func decodes(_ response: FieldBlock) -> Bool { decoding.applies(to: response, of: url) }
 
     /// Whether it is a `GET` without a body, or `HEAD`: the only ones that read stored responses.
     var reads: Bool { (method == .get || method == .head) && !hasBody }

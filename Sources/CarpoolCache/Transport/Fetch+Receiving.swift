@@ -52,7 +52,7 @@ extension Fetch: TransferDelegate {
         let isTooLarge = length ?? 0 > store.maximumEntryBytes
         if isTooLarge, storing.response != nil { self.storing?.refusal = .tooLarge }
         isCollecting = storing.response != nil && !isTooLarge && canStore
-        if isCollecting, let length, !cacheRequest.isDecoded || !head.fields.has("content-encoding") {
+        if isCollecting, let length, !head.fields.has("content-encoding") || !cacheRequest.decodes(head.fields) {
             body.reserve(min(length, Fetch.windowBytes))
         }
         if let first = readers.first { first.deliver(head) }

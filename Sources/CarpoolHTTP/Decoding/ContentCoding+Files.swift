@@ -59,10 +59,3 @@ extension ContentCoding {
         suffixes.contains { FieldName.matches(UnsafeRawBufferPointer(rebasing: name.suffix($0.utf8CodeUnitCount)), $0) }
     }
 }
-
-extension TransportRequest {
-    /// Whether a body with these fields is decoded, if its codings are known.
-    public func decodes(_ head: FieldBlock) -> Bool {
-        (isDecoded || decodesUnasked) && !(keepsFiles && ContentCoding.isOfFile(head, url))
-    }
-}

@@ -80,7 +80,7 @@ extension CurlTransfer {
         // A server that has answered before it got all of the body may wait for the rest of it, and would take the next
         // request for that (RFC 9112, section 9.3).
         if head.httpVersion != "h2", request.closesConnection || !hasSentBody { closeConnection() }
-        if isDecoding || request.decodesUnasked, !request.keepsFiles || request.decodes(head.fields) {
+        if decoding.applies(to: head.fields, of: request.url) {
             decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init)
         }
         delegate?.transfer(self, didReceive: head)
@@ -142,9 +142,9 @@ extension CurlTransfer {
 
     /// Whether the ratio of decoded to encoded bytes exceeds the request's limit.
     func isDecompressionBomb(decoded: Int64, uncounted: Int64) -> Bool {
-        guard isDecoding || decoder != nil, decoded > CurlTransfer.decodingGrace, case .running(let easy) = phase else {
-            return false
-        }
+        guard decoding.isAskedFor || decoder != nil, decoded > CurlTransfer.decodingGrace,
+            case .running(let easy) = phase
+        else { return false }
         let encoded = easy.offset(CURLINFO_SIZE_DOWNLOAD_T) &+ uncounted
         return decoded / Int64(max(1, request.maximumDecodingRatio)) > encoded
     }

@@ -9,7 +9,8 @@ extension CurlTransfer {
         let configuration = transport.configuration
         guard
             let easy = EasyHandle(
-                request, isDecoding: isDecoding, allowsHTTP2: httpProtocol != .http1, configuration: configuration)
+                request, isDecoding: decoding.isAskedFor, allowsHTTP2: httpProtocol != .http1,
+                configuration: configuration)
         else { return nil }
         let hasMark = pool.selectMark()
         connectionMark = pool.mark

@@ -109,8 +109,8 @@ final class CurlTransfer {
     var endsWithConnection = false
     /// Why it has made its connection; `nil` if it was there.
     var newConnectionReason: NewConnectionReason?
-    /// Whether the body is decoded, if its coding is known.
-    var isDecoding = false
+    /// Which bodies are decoded, as of its last start.
+    var decoding = ContentDecoding.none
     /// Decodes the body; `nil` if it has no coding, or an unknown one.
     var decoder: ContentDecoder?
     /// Whether the pooled connection that libcurl chose last was refused as unusable.

@@ -267,7 +267,7 @@ public final class CurlTransport: Transport {
             return armDeadlineTimer(of: transfer)
         }
         transfer.deadlines.admitted(at: MonotonicTime.read())
-        transfer.isDecoding = transfer.request.isDecoded
+        transfer.decoding = transfer.request.decoding
         let mayShare = pool.multi.key.httpProtocol == .multiplexed && queue.protocolState(of: pool.queueID) != .http1
         guard
             let easy = transfer.makeHandle(pool, mayShare: mayShare)

@@ -193,8 +193,7 @@ extension Download: ResponseReceiver {
         let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = !head.fields.first("accept-ranges", is: "none")
         validator = isResumable && servesRanges && !head.hasContentCoding ? EntityValidator(head) : nil
-        let isDecoded = sent?.isDecoded == true || sent?.decodesUnasked == true && head.hasContentCoding
-        total = isDecoded ? nil : head.fields.first("content-length").flatMap { Int64($0) }
+        total = isDecoded(head, by: sent) ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
     }
 
@@ -207,7 +206,12 @@ extension Download: ResponseReceiver {
         guard let range = ContentRange(head), range.isWhole else {
             throw .partNotRequested(head.fields.first("content-range"))
         }
-        return sent.isDecoded ? nil : range.total
+        return isDecoded(head, by: sent) ? nil : range.total
+    }
+
+    /// Whether the file has other bytes than the origin sends.
+    private func isDecoded(_ head: ResponseHead, by sent: TransportRequest?) -> Bool {
+        head.hasContentCoding && sent?.decodes(head.fields) == true
     }
 
     func request(
