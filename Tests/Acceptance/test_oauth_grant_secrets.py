@@ -226,3 +226,22 @@ def test_a_declared_session_has_its_secret_in_a_file(
     assert tokens.forms[-1] == {
         "grant_type": "password", "username": "ada", "password": "changed", "api_key": "changed",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["headers", "set_headers"])
+def test_a_callback_that_returns_the_fields_that_it_got_sends_the_token(
+    client: carpool.Client, tokens: Tokens, way: str
+) -> None:
+    """It sees no token, and the request keeps it."""
+    seen: list[list[str]] = []
+
+    def adapt(call: carpool.AdaptCall) -> carpool.Changes:
+        seen.append(call.request.headers.get_list("Authorization"))
+        fields = [*call.request.headers.items(), ("X-Own", "(hidden)")]
+        return carpool.Changes(headers=fields) if way == "headers" else carpool.Changes(set_headers=dict(fields))
+
+    client.register("adapt", adapt=adapt)
+    interceptor = [tokens.grant(**CLIENT), {"callback": {"name": "adapt", "handles": ["adapt"]}}]
+    assert client.get(tokens.url, interceptor=interceptor).text == "v1"
+    assert seen == [["(hidden)"]]
+    assert tokens.seen == ["v1"]

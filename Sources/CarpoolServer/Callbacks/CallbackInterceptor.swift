@@ -17,13 +17,13 @@ final class CallbackInterceptor: RequestInterceptor {
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
     ) {
         guard callback.specification.adapts else { return completion(.success(urlRequest)) }
-        let callback = callback
+        let (callback, hidden) = (callback, request.hidden(of: urlRequest))
         callback.ask("callback.adapt", about: request) { writer, detail in
             writer.key("url_request")
             CallbackBody.write(urlRequest, of: request, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> Result<TransportRequest, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
-            return .success(try RequestChange(answer).applied(to: urlRequest))
+            return .success(try RequestChange(answer, hidden: hidden).applied(to: urlRequest))
         } completion: { result in
             switch result {
             case .success(let adapted): completion(adapted)

@@ -13,6 +13,7 @@ final class CallbackRedirectDecider: RedirectDecider {
         completion: @escaping (Result<TransportRequest?, SessionError>) -> Void
     ) {
         let (record, url, fallback) = (callback.broker.record, request.url, callback.specification.fallback)
+        let hidden = request.hidden(of: proposed)
         callback.ask("callback.redirect", about: request) { writer, detail in
             writer.key("response")
             record.write(response, url: url, detail.head, to: &writer)
@@ -20,7 +21,7 @@ final class CallbackRedirectDecider: RedirectDecider {
             CallbackBody.write(proposed, of: request, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> TransportRequest? in
             guard answer["decision"]?.isString("follow") == true else { return nil }
-            return try RequestChange(answer).applied(to: proposed)
+            return try RequestChange(answer, hidden: hidden).applied(to: proposed)
         } completion: { result in
             switch (result, fallback) {
             case (.failure, .follow): completion(.success(proposed))

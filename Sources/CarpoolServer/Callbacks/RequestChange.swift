@@ -6,9 +6,14 @@ internal import CarpoolSession
 /// `body`.
 struct RequestChange {
     private let json: JSON
+    private let hidden: HiddenFields
 
     /// Takes an answer that has passed its schema; other members do not matter.
-    init(_ json: JSON) { self.json = json }
+    /// - Parameter hidden: the fields of the request whose values the client does not know.
+    init(_ json: JSON, hidden: HiddenFields) {
+        self.json = json
+        self.hidden = hidden
+    }
 
     /// The request with the changes.
     /// - Throws: `JSONError` with the place of the first one that no request can have.
@@ -55,7 +60,8 @@ struct RequestChange {
             request.fields.removeAll { $0.hasName(name) }
         }
         try json["set_headers"]?.forEachMember { (name: String, value: JSON) throws(JSONError) in
-            let new = try field(name, value, path: "result.set_headers")
+            var hidden = hidden
+            let new = try field(name, value, path: "result.set_headers", &hidden)
             request.fields.removeAll { $0.hasName(name) }
             request.fields.append(new)
         }
@@ -68,20 +74,24 @@ struct RequestChange {
     private func fields(_ headers: JSON) throws(JSONError) -> [HTTPField] {
         let path = "result.headers"
         var fields: [HTTPField] = []
+        var hidden = hidden
         try headers.forEachElement { pair throws(JSONError) in
             guard let name = pair[index: 0]?.string, let value = pair[index: 1] else { return }
-            fields.append(try field(name, value, path: path))
+            fields.append(try field(name, value, path: path, &hidden))
         }
         try headers.forEachMember { (name: String, value: JSON) throws(JSONError) in
-            if value.kind == .string { return fields.append(try field(name, value, path: path)) }
+            if value.kind == .string { return fields.append(try field(name, value, path: path, &hidden)) }
             try value.forEachElement { value throws(JSONError) in
-                fields.append(try field(name, value, path: path))
+                fields.append(try field(name, value, path: path, &hidden))
             }
         }
         return fields
     }
 
-    private func field(_ name: String, _ value: JSON, path: String) throws(JSONError) -> HTTPField {
+    private func field(
+        _ name: String, _ value: JSON, path: String, _ hidden: inout HiddenFields
+    ) throws(JSONError) -> HTTPField {
+        if let own = hidden.take(name, value.string ?? "") { return own }
         do throws(HTTPField.Refusal) {
             return try HTTPField(name: name, value: value.string ?? "")
         } catch {
