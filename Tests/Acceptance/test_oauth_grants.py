@@ -330,3 +330,17 @@ def test_the_request_that_asked_may_end_before_the_token_comes(client: carpool.C
     tokens.gate.set()
     assert client.wait(second).text == "v1"
     assert tokens.refreshes == 1
+
+
+def test_a_session_of_any_name_gets_no_events_of_token_requests(
+    daemon: Daemon, client: carpool.Client, tokens: Tokens
+) -> None:
+    client.create_session("oauth2", {})
+    with daemon.wire() as wire:
+        wire.call("events.subscribe", types=["request.did_resume"], scope="all")
+        assert client.get(tokens.url, interceptor=[tokens.grant(**CLIENT)]).text == "v1"
+        assert client.get(tokens.url, session="oauth2").status_code == 401
+        seen = [wire.event("request.did_resume")["session"] for _ in range(3)]
+    assert sorted(seen) == ["(oauth2)", "default", "oauth2"]
+    with pytest.raises(carpool.InvalidParamsError, match="not a session's name"):
+        client.create_session("(oauth2)", {})

@@ -2,8 +2,9 @@ internal import CarpoolSession
 
 /// The access tokens that the daemon obtains, for the requests of each user.
 final class TokenService: TokenProvider {
-    /// The name of the sessions that send the token requests, as events have it. They are in no list.
-    private static let sessionName = "oauth2"
+    /// The name of the sessions that send the token requests, as events have it; no client can create one of it. They
+    /// are in no list.
+    private static let sessionName = "(oauth2)"
 
     private let sessions: SessionService
     private let makeID: () -> String
