@@ -55,7 +55,9 @@ struct Outcome {
             error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")")
         // The reader of standard output has closed it.
         if name.hasSuffix("response_output_closed") { return .brokenPipe }
-        let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
+        // A retry that would come too late has the time limit as its reason.
+        let reason = error?["details"]?["retry_error"]?["name"]?.string ?? name
+        let isTimeout = reason.hasSuffix(".timed_out") || reason == "timed_out"
         let hint = name.hasSuffix(".cannot_find_host") ? hostHint : Outcome.hint(for: name)
         return Failure(
             isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: hint ?? error?["hint"]?.string)

@@ -125,19 +125,21 @@ extension Session {
                 return .fail(.requestRetryFailed(reason, original: error))
             }
             guard case .retryWithDelay(let milliseconds) = result else { return .retry(milliseconds: 0) }
-            if let failure = lateRetry(of: request, after: milliseconds) { return .fail(failure) }
+            if let reason = lateRetry(of: request, after: milliseconds) {
+                return .fail(.requestRetryFailed(reason, original: error))
+            }
             return .retry(milliseconds: milliseconds)
         }
     }
 
-    /// The failure of a request whose next attempt would begin after its time is over; `nil` if there is time.
+    /// Why a request is not sent again whose next attempt would begin after its time is over; `nil` if there is time.
     private func lateRetry(of request: Request, after milliseconds: Int) -> SessionError? {
         guard milliseconds >= millisecondsLeft(of: request) else { return nil }
         let limit = request.parameters.options.resourceTimeoutMilliseconds.value
         return .sessionTaskFailed(
             TransportError(
                 .timedOut,
-                "not completed within \(limit) ms: the next attempt would begin after \(milliseconds) ms",
+                "the next attempt would begin in \(milliseconds) ms, after the limit of \(limit) ms",
                 timeout: "resource"))
     }
 

@@ -32,9 +32,17 @@ struct DeadlineTests {
             $0.interceptor = PolicyRetrier(policy)
         }
         stage.transport.respond(503, [("Retry-After", "20")])
-        #expect(request.isFinished && request.error?.name == "session_task_failed.timed_out")
-        let message = "not completed within 1500 ms: the next attempt would begin after 20000 ms"
+        #expect(request.isFinished && request.error?.name == "request_retry_failed")
+        let message = "the next attempt would begin in 20000 ms, after the limit of 1500 ms; the first failure was: "
         #expect(request.error?.message.contains(message) == true)
+        let parts: [(String, SessionError)] = (request.error?.details ?? []).compactMap { detail in
+            if case .error(let error) = detail.value { (detail.name, error) } else { nil }
+        }
+        #expect(parts.map(\.0) == ["retry_error", "original_error"])
+        #expect(
+            parts.map(\.1.name) == [
+                "session_task_failed.timed_out", "response_validation_failed.unacceptable_status_code",
+            ])
         #expect(stage.scheduler.count == 0 && stage.session.tasks.count == 0)
         #expect(stage.transport.requests.count == 1 && request.attempts.count == 1)
         #expect(request.attempts[0].error?.name == "response_validation_failed.unacceptable_status_code")
