@@ -29,6 +29,8 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
     private var state: AuthenticationState
     private var waiters: [AuthenticationState.Ticket: Waiter] = [:]
     private var lastTicket = 0
+    /// Called when a refresh has ended.
+    var didEndRefresh: () -> Void = {}
 
     /// Makes an interceptor.
     /// - Parameters:
@@ -54,6 +56,9 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
 
     /// Whether the current credential may be sent although it should be refreshed.
     private var isUsable: Bool { credential.map { !authenticator.isExpired($0) } ?? false }
+
+    /// Whether its credential has expired, and no request waits for another one.
+    var isSpent: Bool { credential != nil && !isUsable && waiters.isEmpty }
 
     private var now: MonotonicTime { scheduler?.now ?? .read() }
 
@@ -187,5 +192,6 @@ public final class AuthenticationInterceptor: RequestInterceptor, CredentialHold
 
     private func end(_ number: Int, _ result: Result<OAuth2Credential, SessionError>) {
         perform(state.refreshEnded(number, result, at: now, isUsable: isUsable))
+        didEndRefresh()
     }
 }

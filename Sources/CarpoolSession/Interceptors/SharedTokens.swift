@@ -54,6 +54,10 @@ public final class SharedTokens {
                 refresher: refresher, refreshBeforeMilliseconds: source.refreshBeforeMilliseconds),
             window: source.window, refreshTimeoutMilliseconds: source.timeoutMilliseconds,
             scheduler: session.scheduler, session: session)
+        // A token may be longer than all that is known before it has arrived.
+        made.didEndRefresh = { [weak self] in self?.forgetOldest() }
+        // They would keep the authorities and certificates of their requests in memory.
+        entries = entries.filter { !$0.value.interceptor.isSpent }
         entries[key] = Entry(interceptor: made, lastUse: uses)
         forgetOldest()
         return made

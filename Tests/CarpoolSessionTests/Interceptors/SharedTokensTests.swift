@@ -76,6 +76,29 @@ struct SharedTokensTests {
         #expect(tokens.count == 1)
     }
 
+    @Test("The tokens count when they have arrived: then the one that was used least recently is forgotten")
+    func longTokens() throws {
+        let long = String(repeating: "t", count: 60_000)
+        let most = SharedTokens.maximumBytes / long.utf8.count
+        for number in 0...most {
+            _ = send(try source(scope: "\(number)"))
+            answer(long)
+        }
+        #expect(tokens.count == most)
+    }
+
+    @Test("Tokens that have expired are forgotten when another one is requested")
+    func expiredTokens() throws {
+        for number in 0..<3 {
+            _ = send(try source(scope: "\(number)"))
+            own.transport.respond(200, body: #"{"access_token":"t","expires_in":-5}"#)
+        }
+        #expect(sent.count == 3 && tokens.count == 1)
+        _ = send(try source(scope: "waits"))
+        _ = send(try source(scope: "waits too"))
+        #expect(tokens.count == 2)
+    }
+
     @Test("A refusal is answered with one new token; the second one is the response")
     func refusals() throws {
         let request = send(try source())
