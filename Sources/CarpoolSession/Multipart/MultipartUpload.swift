@@ -138,8 +138,8 @@ public final class MultipartUpload: Uploadable {
     }
 
     /// Boundaries, heads and contents in turn (MP-03). No parts are no bytes (MP-12).
-    private func segments(_ files: [Int: MultipartFile.Opened]) -> [SegmentedBody.Segment] {
-        var segments: [SegmentedBody.Segment] = []
+    private func segments(_ files: [Int: MultipartFile.Opened]) -> [BodySegment] {
+        var segments: [BodySegment] = []
         for (index, part) in parts.enumerated() {
             guard let (head, content) = content(of: part, files[index]) else { continue }
             let text = segments.isEmpty ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
@@ -152,7 +152,7 @@ public final class MultipartUpload: Uploadable {
 
     private func content(
         of part: MultipartPart, _ opened: MultipartFile.Opened?
-    ) -> (head: [UInt8], content: SegmentedBody.Segment)? {
+    ) -> (head: [UInt8], content: BodySegment)? {
         let head = part.head(fileName: part.fileName, contentType: part.contentType)
         switch part.content {
         case .bytes(let bytes): return (head, .bytes(bytes))

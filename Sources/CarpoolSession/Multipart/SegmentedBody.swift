@@ -4,37 +4,23 @@ public import CarpoolHTTP
 public enum BodySegment {
     case bytes([UInt8])
     case file(BodyFile, offset: Int64, length: Int64)
+    case source(any BodySource, length: Int64)
+
+    var length: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, _, let length), .source(_, let length): length
+        }
+    }
 }
 
 extension RequestBody {
     /// A body of segments that are sent one after the other. It can be sent again.
-    public static func segments(_ segments: [BodySegment]) -> RequestBody {
-        .source(
-            SegmentedBody(
-                segments.map { segment in
-                    switch segment {
-                    case .bytes(let bytes): .bytes(bytes)
-                    case .file(let file, let offset, let length): .file(file, offset: offset, length: length)
-                    }
-                }))
-    }
+    public static func segments(_ segments: [BodySegment]) -> RequestBody { .source(SegmentedBody(segments)) }
 }
 
 /// A body of consecutive segments: bytes, parts of files, and other sources. No segment is read before its turn.
 final class SegmentedBody: BodySource {
-    enum Segment {
-        case bytes([UInt8])
-        case file(BodyFile, offset: Int64, length: Int64)
-        case source(any BodySource, length: Int64)
-
-        var length: Int64 {
-            switch self {
-            case .bytes(let bytes): Int64(bytes.count)
-            case .file(_, _, let length), .source(_, let length): length
-            }
-        }
-    }
-
     let lengthBytes: Int64?
     var onReady: () -> Void = {} {
         didSet {
@@ -42,14 +28,14 @@ final class SegmentedBody: BodySource {
             for reader in readers.values { reader.onReady = onReady }
         }
     }
-    private let segments: [Segment]
+    private let segments: [BodySegment]
     /// The index of the current segment, and how much of it has been read.
     private var index = 0
     private var position: Int64 = 0
     /// The read-ahead of the current and the next file.
     private var readers: [Int: FileReadAhead] = [:]
 
-    init(_ segments: [Segment]) {
+    init(_ segments: [BodySegment]) {
         self.segments = segments
         // A file in memory may claim to have 2^63 - 1 bytes.
         lengthBytes = segments.reduce(0) { sum, segment in
@@ -98,7 +84,7 @@ final class SegmentedBody: BodySource {
         return reading
     }
 
-    private func read(_ segment: Segment, into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+    private func read(_ segment: BodySegment, into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         switch segment {
         case .bytes(let bytes):
             let start = Int(clamping: position)
