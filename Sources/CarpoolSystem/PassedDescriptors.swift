@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// Up to 16 descriptors that are passed with a message (SCM_RIGHTS, unix(7)). They stay open here.
 ///
 /// Not an array: a short program would spend 40,000 instructions to make the type of an array of 32-bit numbers.
@@ -11,7 +13,7 @@ public struct PassedDescriptors: Sendable {
     public private(set) var count: Int
 
     /// The most descriptors: as many as the daemon takes with a line.
-    public static let maximumCount = 16
+    public static var maximumCount: Int { Int(CLINUX_MOST_DESCRIPTORS) }
 
     /// None.
     public static let none = PassedDescriptors(count: 0)

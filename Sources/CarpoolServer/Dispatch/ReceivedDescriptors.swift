@@ -19,7 +19,7 @@ struct ReceivedDescriptors {
     var isMissingSome: Bool { isOpen && raws.last == Bytes.missingDescriptor }
 
     /// How many a line may have.
-    static let maximumCount = 16
+    static var maximumCount: Int { PassedDescriptors.maximumCount }
 
     /// Adds the descriptors of a read whose last non-blank byte has this place. Returns those to close: more than a
     /// line may have, and earlier ones.
