@@ -102,7 +102,7 @@ extension RecordWriter {
         writer.key("metrics")
         writer.beginArray()
         for index in max(0, attempt.hops.count - detail.hops)..<attempt.hops.count {
-            write(attempt.hops[index], detail, withCookies: true, to: &writer)
+            write(attempt.hops[index], detail, isRecord: true, to: &writer)
         }
         writer.endArray()
         if attempt.hops.count > detail.hops { writer.member("truncated", true) }
@@ -110,23 +110,24 @@ extension RecordWriter {
     }
 
     /// One hop: times in microseconds from its start, null where a step did not happen.
-    /// - Parameter withCookies: whether the names of the cookies are written; events do not have them.
-    func write(_ hop: Hop, _ detail: Detail, withCookies: Bool = false, to writer: inout JSONWriter) {
+    /// - Parameter isRecord: whether it is part of a record, which has the certificates, the names of the cookies and
+    ///   what the cache did; events have none of them.
+    func write(_ hop: Hop, _ detail: Detail, isRecord: Bool = false, to writer: inout JSONWriter) {
         guard let metrics = hop.metrics else { return }
         writer.beginObject()
         write(url: hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
-        if withCookies, detail.hasCertificates, let certificates = metrics.certificates {
+        if isRecord, detail.hasCertificates, let certificates = metrics.certificates {
             write(certificates: certificates, to: &writer)
         }
-        if withCookies, hop.hasCookies {
+        if isRecord, hop.hasCookies {
             writer.key("cookies")
             writer.beginArray()
             hop.forEachCookieName { writer.text($0) }
             writer.endArray()
         }
-        if withCookies, let outcome = metrics.cache { CacheWriter.write(outcome, to: &writer) }
+        if isRecord, let outcome = metrics.cache { CacheWriter.write(outcome, to: &writer) }
         writer.endObject()
     }
 
