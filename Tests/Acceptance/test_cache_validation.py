@@ -43,6 +43,56 @@ def test_hv_01_without_a_tag_the_date_is_sent(wire: Wire, origin: ScriptedOrigin
     assert (text(record), told(record)) == ("1", ("revalidated", "validated"))
 
 
+OLD_DATES = ["Wed, 01 Jan 2020 00:00:00 GMT", "Thu, 02 Jan 2020 00:00:00 GMT"]
+
+
+def numbered(origin: ScriptedOrigin, path: str, validators: list[tuple[str, str]], *, of_304: bool = False) -> str:
+    """Serve numbers with these fields; to a request with a condition, a 304 with them, or else without."""
+    stale = [(name, str(value)) for name, value in STALE.items()]
+
+    def answer(exchange: Exchange) -> None:
+        has_condition = any(exchange.request.values(name) for name in ("If-None-Match", "If-Modified-Since"))
+        number = str(len(origin.received(1, path))).encode()
+        if has_condition:
+            exchange.send(b"HTTP/1.1 304 Reason\r\n")
+            fields = validators if of_304 else validators[:1]
+            exchange.send("".join(f"{name}: {value}\r\n" for name, value in [*stale, *fields]).encode() + b"\r\n")
+        else:
+            exchange.reply(200, number, [*stale, *(validators[:1] if of_304 else validators)])
+
+    return origin.on(path, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("ETag", ['"a"', '"b"']), ("ETag", ['W/"a"', '"a"', '"a"']), ("Last-Modified", OLD_DATES)]
+)
+def test_hv_01_validators_that_contradict_each_other_are_none(
+    wire: Wire, origin: ScriptedOrigin, session: str, name: str, values: list[str]
+) -> None:
+    """Which of them is the response's is not known (RFC 9110, section 5.2: such a field occurs once)."""
+    url = numbered(origin, "/contradicting", [(name, value) for value in values])
+    for number in "12":
+        assert text(get(wire, url, session)) == number
+    assert not any(field.startswith("If-") for request in origin.requests for field, _ in request.headers)
+
+
+@pytest.mark.parametrize(("name", "value"), [("ETag", '"a"'), ("Last-Modified", OLD_DATES[0])])
+def test_hv_01_a_validator_that_is_repeated_is_one(
+    wire: Wire, origin: ScriptedOrigin, session: str, name: str, value: str
+) -> None:
+    url = numbered(origin, "/repeated", [(name, value)] * 2)
+    assert [text(get(wire, url, session)) for _ in "12"] == ["1", "1"]
+
+
+@pytest.mark.parametrize(("name", "values"), [("ETag", ['"a"', '"b"']), ("Last-Modified", OLD_DATES)])
+def test_hv_01_a_304_with_contradicting_validators_validates_nothing(
+    wire: Wire, origin: ScriptedOrigin, session: str, name: str, values: list[str]
+) -> None:
+    """The response is requested again, without a condition."""
+    url = numbered(origin, "/unclear", [(name, value) for value in values], of_304=True)
+    assert [text(get(wire, url, session)) for _ in "12"] == ["1", "3"]
+
+
 def test_hv_02_a_304_replaces_fields(wire: Wire, origin: ScriptedOrigin, session: str) -> None:
     page = Page(origin, {**STALE, "ETag": '"1"', "X-A": "1", "X-B": "1"}, body=b"hello")
     get(wire, page.url, session)

@@ -14,14 +14,18 @@ struct ResponseFields {
     private(set) var age: Int64 = 0
     /// The time in `Last-Modified`, in seconds; `nil` without a valid one.
     private(set) var lastModified: Int64?
-    /// The value of `Last-Modified`; `nil` without one.
+    /// The value of `Last-Modified`; `nil` without one, or with several that differ.
     private(set) var lastModifiedValue: [UInt8]?
-    /// The entity tag; `nil` without one.
+    /// The entity tag; `nil` without one, or with several that differ.
     private(set) var entityTag: EntityTag?
+    /// Whether there are several entity tags or dates of the last change that differ.
+    private(set) var hasValidatorConflict = false
     /// Whether the content is encoded.
     private(set) var isEncoded = false
     /// Whether the content is JSON.
     private(set) var isJSON = false
+    private var hasTag = false
+    private var hasLastModified = false
     private var hasDate = false
     private var hasAge = false
 
@@ -42,7 +46,11 @@ struct ResponseFields {
             // Of several, none is trusted.
             date = hasDate ? nil : HTTPDate.seconds(value, near: now)
             hasDate = true
-        case 4 where FieldBytes.matches(name, "etag"): entityTag = entityTag ?? EntityTag(Array(value))
+        case 4 where FieldBytes.matches(name, "etag"):
+            let tag = EntityTag(Array(value))
+            if hasTag, tag != entityTag { hasValidatorConflict = true }
+            entityTag = hasTag && tag != entityTag ? nil : tag
+            hasTag = true
         case 7 where FieldBytes.matches(name, "expires"):
             expires = hasExpires ? nil : HTTPDate.seconds(value, near: now)
             hasExpires = true
@@ -50,9 +58,13 @@ struct ResponseFields {
             isJSON = FieldBytes.matches(UnsafeRawBufferPointer(rebasing: value.prefix(16)), "application/json")
         case 13 where FieldBytes.matches(name, "cache-control"): control.add(value)
         case 13 where FieldBytes.matches(name, "last-modified"):
-            guard lastModifiedValue == nil else { return }
-            lastModifiedValue = Array(value)
-            lastModified = HTTPDate.seconds(value, near: now)
+            guard hasLastModified else {
+                hasLastModified = true
+                lastModifiedValue = Array(value)
+                return lastModified = HTTPDate.seconds(value, near: now)
+            }
+            guard lastModifiedValue.map({ $0.elementsEqual(value) }) != true else { return }
+            (lastModifiedValue, lastModified, hasValidatorConflict) = (nil, nil, true)
         case 16 where FieldBytes.matches(name, "content-encoding"): isEncoded = true
         default: break
         }

@@ -59,14 +59,15 @@ extension CachePolicy {
     private func match(
         _ fields: ResponseFields, _ candidates: [Int], in variants: [CachedResponse], hasOthers: Bool
     ) -> Int? {
+        guard !fields.hasValidatorConflict else { return nil }
         if let tag = fields.entityTag {
-            let tags = candidates.map { ($0, variants[$0].fields.allBytes("etag").first.flatMap { EntityTag($0) }) }
+            let tags = candidates.map { ($0, variants[$0].fields.agreedBytes("etag").flatMap { EntityTag($0) }) }
             return tags.first { $0.1.map { tag.isStronglyEqual(to: $0) } ?? false }?.0
                 ?? tags.first { $0.1.map { tag.isWeaklyEqual(to: $0) } ?? false }?.0
         }
         guard !hasOthers else { return nil }
         if let modified = fields.lastModifiedValue {
-            let equal = candidates.filter { variants[$0].fields.allBytes("last-modified").first == modified }
+            let equal = candidates.filter { variants[$0].fields.agreedBytes("last-modified") == modified }
             if let first = equal.first { return candidates.count == 1 || equal.count == 1 ? first : nil }
             // A tag has selected it already.
             let isTagged = candidates.count == 1 && variants[candidates[0]].fields.has("etag")
@@ -135,6 +136,7 @@ extension CachePolicy {
     /// Whether the validators and the length in a response to HEAD are those of the stored response.
     private func isSame(_ head: ResponseHead, _ fields: ResponseFields, _ selected: Selected) -> Bool {
         let known = selected.freshness.fields
+        guard !fields.hasValidatorConflict else { return false }
         if let tag = fields.entityTag, tag != known.entityTag { return false }
         if let modified = fields.lastModifiedValue, modified != known.lastModifiedValue { return false }
         guard let length = head.fields.allBytes("content-length").first,

@@ -67,7 +67,7 @@ extension CachePolicy {
         for index in variants.indices where index != selected.index && candidates.count < CachePolicy.maximumTags {
             let response = variants[index]
             guard response.status != 206, mismatch(response, request) == nil,
-                let tag = response.fields.allBytes("etag").first.flatMap({ sendable(EntityTag($0)) })
+                let tag = response.fields.agreedBytes("etag").flatMap({ sendable(EntityTag($0)) })
             else { continue }
             candidates.append((index, tag))
         }

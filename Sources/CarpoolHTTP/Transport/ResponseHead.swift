@@ -241,6 +241,11 @@ public struct FieldBlock: Sendable {
 
     /// The value that all fields of that name have; `nil` if there is none, or they contradict each other.
     public func agreed(_ name: StaticString) -> String? {
+        agreedBytes(name)?.withUnsafeBytes { FieldText.text(of: $0) }
+    }
+
+    /// The value that all fields of that name have, as bytes; `nil` if there is none, or they contradict each other.
+    public func agreedBytes(_ name: StaticString) -> [UInt8]? {
         var known: [UInt8]?
         var isAgreed = true
         forEach(name) { value in
@@ -248,7 +253,7 @@ public struct FieldBlock: Sendable {
             known = known ?? Array(value)
             return isAgreed
         }
-        return isAgreed ? known?.withUnsafeBytes { FieldText.text(of: $0) } : nil
+        return isAgreed ? known : nil
     }
 
     private func withFirst(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> String) -> String? {
