@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolSystem
 internal import Glibc
 
-// The destination of a download: choosing the path, opening the file, moving it.
+// The destination of a download: choosing the path, opening the file, moving it, removing it.
 extension Download {
     /// Opens the partial file at the destination, which a decider chooses if the parameters do not name it.
     func decideDestination(_ head: ResponseHead, _ request: Request) {
@@ -71,7 +71,7 @@ extension Download {
             }
             notifyProgress(of: request, file.count)
         }
-        file.hold(validator?.text)
+        file.hold(validator.map { PartialRecord.mark($0.text, source: source?.hash) })
         if isHashed, file.count > 0 { file.catchUpHash() }
     }
 
@@ -103,6 +103,18 @@ extension Download {
             let failure = SessionError.downloadedFileMoveFailed(source: source, destination: target, error)
             if !request.isOver { request.session.notify(.didFinishDownloading(.failure(failure)), of: request) }
             completion(failure)
+        }
+    }
+
+    /// Removes the partial file of a failed download, unless another request has resumed it.
+    func discard(of request: Request, completion: @escaping () -> Void) {
+        guard let partial, !isMoved else { return completion() }
+        self.partial = nil
+        let (path, index, files) = (partial.currentPath, parameters.index, request.session.files)
+        let share = files.shareOfRequest(request)
+        // An open file is locked, and counts as used.
+        partial.whenClosed {
+            files.runAlways(for: share, { _ = OpenedPartial.removeUnused(path, index: index) }, then: completion)
         }
     }
 }

@@ -27,6 +27,8 @@ public final class Download {
     var sink = Sink.none
     var partial: PartialFile?
     var validator: EntityValidator?
+    /// The resource of the bytes in the partial file; `nil` if it is not known.
+    var source: EntitySource?
     /// The destination path, once it is known.
     var target: String?
     var options: DownloadOptions
@@ -68,6 +70,7 @@ public final class Download {
         }
         partial = file
         validator = point.validator
+        source = point.source
         total = point.total
     }
 
@@ -79,7 +82,7 @@ public final class Download {
     func resumeData(for request: Request) -> String? {
         guard let partial, partial.isResumable, let validator, !isMoved else { return nil }
         return ResumeToken(
-            url: Redaction.withoutUserInformation(request.parameters.url), validator: validator,
+            url: Redaction.withoutUserInformation(request.parameters.url), validator: validator, source: source,
             bytes: partial.count, checksum: partial.checksum, total: total, partial: partial.currentPath,
             destination: target
         ).text
@@ -134,7 +137,8 @@ extension Download: ResponseReceiver {
             return try begin(head, request)
         }
         requestedOffset = nil
-        switch ResumedResponse(head, offset: offset, validator: validator, total: total) {
+        let isSame = source.flatMap { known in request.entitySource(validator).map { known.isSame(as: $0) } } ?? true
+        switch ResumedResponse(head, offset: offset, validator: validator, total: total, isSameResource: isSame) {
         case .resume(let whole):
             total = whole
             rangeEnd = whole
@@ -193,6 +197,7 @@ extension Download: ResponseReceiver {
         let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = !head.fields.first("accept-ranges", is: "none")
         validator = isResumable && servesRanges && !head.hasContentCoding ? EntityValidator(head) : nil
+        source = validator.flatMap { request.entitySource($0) }
         total = isDecoded(head, by: sent) ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
     }
@@ -358,7 +363,7 @@ extension Download: ResponseReceiver {
         if !isMoved { partial?.remove() }
         partial = nil
         isMoved = false
-        validator = nil
+        (validator, source) = (nil, nil)
         total = nil
         smallBody = nil
     }
@@ -383,17 +388,5 @@ extension Download: ResponseReceiver {
     /// page.
     private func keepRejectedBody(_ request: Request, _ partial: PartialFile) {
         request.body = ResponseBody(smallBody ?? [], count: partial.count)
-    }
-
-    /// Removes the partial file of a failed download, unless another request has resumed it.
-    func discard(of request: Request, completion: @escaping () -> Void) {
-        guard let partial, !isMoved else { return completion() }
-        self.partial = nil
-        let (path, index, files) = (partial.currentPath, parameters.index, request.session.files)
-        let share = files.shareOfRequest(request)
-        // An open file is locked, and counts as used.
-        partial.whenClosed {
-            files.runAlways(for: share, { _ = OpenedPartial.removeUnused(path, index: index) }, then: completion)
-        }
     }
 }

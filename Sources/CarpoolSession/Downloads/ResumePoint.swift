@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 public import CarpoolSystem
 internal import Glibc
@@ -11,6 +12,7 @@ public struct ResumePoint {
     /// Why the download restarts; `nil` if it does not.
     let restartReason: DownloadRestartReason?
     let validator: EntityValidator
+    let source: EntitySource?
     let total: Int64?
 
     /// Why a token cannot be used.
@@ -31,9 +33,10 @@ public struct ResumePoint {
         guard let token = ResumeToken(text) else { throw .notAToken }
         destination = token.destination
         validator = token.validator
+        source = token.knownSource
         total = token.total
         do throws(SystemError) {
-            let file = PartialFile(try found.take(), validator: token.validator.text, index: index, store, share)
+            let file = PartialFile(try found.take(), validator: token.mark, index: index, store, share)
             restartReason = ResumePoint.restartReason(found.fit, file, token)
             partial = restartReason == nil ? file : nil
             if restartReason != nil { file.remove() }
@@ -57,7 +60,7 @@ public struct ResumePoint {
     public static func places(token text: String) -> (partial: PartialClaim, destination: String?)? {
         ResumeToken(text).map { token in
             let claim = PartialClaim(
-                path: token.partial, validator: token.validator.text, bytes: token.bytes, checksum: token.checksum)
+                path: token.partial, validator: token.mark, bytes: token.bytes, checksum: token.checksum)
             return (claim, token.destination)
         }
     }
@@ -69,6 +72,8 @@ struct ResumeToken: Equatable {
     /// The requested URL, without a password: for information only, since another URL of the same resource works too.
     var url: String
     var validator: EntityValidator
+    /// The resource of the bytes; `nil` for that of the requested URL.
+    var source: EntitySource?
     /// How many bytes were written when the token was made; the file may have more by now.
     var bytes: Int64
     /// The checksum of these bytes, for file systems without extended attributes.
@@ -79,6 +84,14 @@ struct ResumeToken: Equatable {
     var partial: String
     /// The path of the destination.
     var destination: String?
+
+    /// The resource of the bytes; `nil` if it is not known.
+    var knownSource: EntitySource? {
+        source ?? (try? HTTPURL(url)).map { EntitySource($0, isRedirected: false, validator) }
+    }
+
+    /// What the record of the partial file says of its bytes.
+    var mark: String { PartialRecord.mark(validator.text, source: knownSource?.hash) }
 
     private static let version = 1
     /// The longest token that is accepted: two paths and a URL.
@@ -93,6 +106,10 @@ struct ResumeToken: Equatable {
         switch validator {
         case .entityTag(let tag): writer.member("etag", tag)
         case .lastModified(let date): writer.member("last_modified", date)
+        }
+        if let source, !source.isImplied {
+            writer.member("source", source.hash)
+            if source.isRedirected { writer.member("redirected", true) }
         }
         writer.member("bytes", bytes)
         if let checksum { writer.member("crc32", Int64(checksum)) }
@@ -122,7 +139,10 @@ extension ResumeToken {
             return nil
         }
         self.init(
-            url: url, validator: validator, bytes: bytes,
+            url: url, validator: validator,
+            source: json["source"]?.string.map {
+                EntitySource(hash: $0, isRedirected: json["redirected"]?.bool == true)
+            }, bytes: bytes,
             checksum: json["crc32"]?.integer.flatMap { UInt32(exactly: $0) }, total: json["total"]?.integer,
             partial: partial,
             destination: json["destination"]?.string)

@@ -18,13 +18,17 @@ enum ResumedResponse: Equatable {
     ///   - offset: the first byte that was requested.
     ///   - validator: the validator of the existing bytes.
     ///   - total: the size of the complete file, if it was known before.
-    init(_ head: ResponseHead, offset: Int64, validator: EntityValidator, total: Int64?) {
+    ///   - isSameResource: whether the existing bytes are of the resource that has answered.
+    init(
+        _ head: ResponseHead, offset: Int64, validator: EntityValidator, total: Int64?, isSameResource: Bool = true
+    ) {
         let range = ContentRange(head)
+        let isOther = !isSameResource || validator.isContradicted(by: head)
         switch head.status {
         case 200:
-            self = .restart(validator.isContradicted(by: head) ? .resourceChanged : .rangeIgnored)
+            self = .restart(isOther ? .resourceChanged : .rangeIgnored)
         case 206:
-            guard !validator.isContradicted(by: head) else {
+            guard !isOther else {
                 self = .requestWhole(.resourceChanged)
                 return
             }
@@ -40,9 +44,9 @@ enum ResumedResponse: Equatable {
                 ? .resume(total: whole) : .requestWhole(.validatorMissing)
         case 416:
             self =
-                if let whole = range?.total, whole == offset, whole > 0 { .requestLastByte(of: whole) } else {
-                    .requestWhole(.resourceChanged)
-                }
+                if isSameResource, let whole = range?.total, whole == offset, whole > 0 {
+                    .requestLastByte(of: whole)
+                } else { .requestWhole(.resourceChanged) }
         default: self = .reject
         }
     }

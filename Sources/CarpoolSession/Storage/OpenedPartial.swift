@@ -5,7 +5,7 @@ internal import Glibc
 public struct PartialClaim: Sendable {
     /// Where it lies.
     public let path: String
-    /// The validator of the version that it holds.
+    /// The mark of the version that it holds.
     let validator: String
     /// How many bytes it has, or had.
     let bytes: Int64
@@ -65,7 +65,7 @@ struct OpenedPartial: ~Copyable {
         guard status.size >= claim.bytes else { return .lost }
         var (bytes, known, isTrusted) = (claim.bytes, claim.checksum, false)
         if let record = PartialRecord(of: descriptor.raw) {
-            guard record.validator == claim.validator, status.size >= record.bytes,
+            guard record.holds(claim.validator), status.size >= record.bytes,
                 record.changed == nil || status.size == record.bytes
             else { return .changed }
             (bytes, known) = (record.bytes, record.checksum)

@@ -51,7 +51,7 @@ public final class PartialFile {
     }
 
     /// A file of an earlier download.
-    /// - Parameter validator: that of the version which it holds.
+    /// - Parameter validator: the mark of the version which it holds.
     init(
         _ opened: consuming OpenedPartial, validator: String, index: PartialFileIndex?, _ store: FileStore,
         _ share: WorkerShare
@@ -126,7 +126,7 @@ public final class PartialFile {
         }
     }
 
-    /// The bytes that follow are of the version with this validator; with `nil` they cannot be resumed.
+    /// The bytes that follow are of the version with this mark; with `nil` they cannot be resumed.
     func hold(_ validator: String?) {
         writer.perform({ $0.hold(validator) }, then: { _ in })
     }

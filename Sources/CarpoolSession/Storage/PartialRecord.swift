@@ -4,7 +4,7 @@ internal import CarpoolSystem
 /// its bytes are known, with their checksum. It is correct whenever the daemon is killed: bytes are written before they
 /// are recorded, and a record is removed before bytes that it counts are.
 struct PartialRecord: Equatable, Sendable {
-    /// The validator of the version.
+    /// The mark of the version (``mark(_:source:)``).
     var validator: String
     /// How many bytes are known. While the file is written it may have more.
     var bytes: Int64
@@ -39,6 +39,18 @@ struct PartialRecord: Equatable, Sendable {
             let checksum = UInt32(parts[2], radix: 16)
         else { return nil }
         self.init(validator: String(parts[4]), bytes: bytes, checksum: checksum, changed: Int64(parts[3]))
+    }
+
+    /// The mark of a version: its validator, and after a tab the hash of the resource that it is of, if that is known.
+    static func mark(_ validator: String, source: String?) -> String {
+        source.map { "\(validator)\t\($0)" } ?? validator
+    }
+
+    /// Whether it holds the version with this mark. One without a resource may be of any.
+    func holds(_ mark: String) -> Bool {
+        let own = validator.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
+        let other = mark.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
+        return own.count == other.count ? own == other : own.first == other.first
     }
 
     /// The record as text: its version, the bytes, the checksum, the time of the last change or `-`, the validator.

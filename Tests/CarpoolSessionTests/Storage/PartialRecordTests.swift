@@ -52,6 +52,19 @@ struct PartialRecordTests {
         ])
     func rubbish(_ text: String) { #expect(PartialRecord(text) == nil) }
 
+    @Test("A version is of one resource, unless it is not known of which")
+    func marks() {
+        func holds(_ own: String?, _ other: String?) -> Bool {
+            PartialRecord(validator: PartialRecord.mark("\"v1\"", source: own), bytes: 0, checksum: 0)
+                .holds(PartialRecord.mark("\"v1\"", source: other))
+        }
+        #expect(holds("a", "a"))
+        #expect(!holds("a", "b"))
+        #expect(holds(nil, "b"))
+        #expect(holds("a", nil))
+        #expect(!PartialRecord(validator: "\"v2\"", bytes: 0, checksum: 0).holds("\"v1\""))
+    }
+
     @Test("The record counts each written byte, and says whether the file is closed")
     func written() throws {
         let file = begun()
