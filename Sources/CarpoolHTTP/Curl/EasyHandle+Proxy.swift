@@ -45,7 +45,7 @@ extension EasyHandle {
 
 extension Proxy.Scheme {
     /// libcurl's number.
-    fileprivate var curlNumber: Int {
+    var curlNumber: Int {
         switch self {
         case .basic: CCurl_auth_basic
         case .digest: CCurl_auth_digest

@@ -11,15 +11,24 @@ struct ProxyOutcome {
     let socksCode: CURLproxycode
     /// Whether TLS with the proxy itself had begun and nothing after it.
     let isSecuringProxy: Bool
+    /// Whether the proxy has answered a CONNECT that had the credential.
+    let hasSeenCredential: Bool
 
     /// Whether libcurl may answer the last status with another CONNECT, so that it says nothing yet.
     var isAnswered: Bool { connectStatus == 407 && proxy.credential != nil && proxy.schemes != [.basic] }
 
     /// Reads what a handle knows.
-    init(proxy: Proxy, origin: Origin, _ easy: EasyHandle, isSecuringProxy: Bool) {
+    /// - Parameters:
+    ///   - answers: the number of the proxy's answers to CONNECT.
+    ///   - isRepeated: whether all of these are to a CONNECT with the credential.
+    init(
+        proxy: Proxy, origin: Origin, _ easy: EasyHandle, isSecuringProxy: Bool, answers: Int, isRepeated: Bool = false
+    ) {
         self.proxy = proxy
         self.origin = origin
         self.isSecuringProxy = isSecuringProxy
+        // libcurl waits for the challenge, except where it has no choice.
+        hasSeenCredential = proxy.credential != nil && answers > (isRepeated || proxy.schemes == [.basic] ? 0 : 1)
         connectStatus = easy.long(CURLINFO_HTTP_CONNECTCODE)
         socksCode = CURLproxycode(UInt32(clamping: easy.long(CURLINFO_PROXY_ERROR)))
     }
@@ -28,11 +37,12 @@ struct ProxyOutcome {
     func error(_ mapping: ErrorMapping) -> TransportError? {
         guard !mapping.isRequestSent else { return nil }
         // libcurl takes an interim response for the answer.
-        if connectStatus >= 300 || (100..<200).contains(connectStatus) { return connectError(mapping) }
+        let isOpen = isOpen(mapping)
+        if !isOpen, connectStatus >= 300 || (100..<200).contains(connectStatus) { return connectError(mapping) }
         switch mapping.code {
         case CURLE_COULDNT_RESOLVE_PROXY:
             return make(.proxyNotFound, "the proxy \(name) has no address", mapping, isRetryable: true)
-        case CURLE_COULDNT_CONNECT where connectStatus == 0 && socksCode == CURLPX_OK:
+        case CURLE_COULDNT_CONNECT where (connectStatus == 0 || isOpen) && socksCode == CURLPX_OK:
             guard !mapping.isOffline else { return nil }
             let reason = mapping.text.isEmpty ? "" : ": \(mapping.text)"
             return make(.proxyNotReachable, "the proxy \(name) does not answer\(reason)", mapping, isRetryable: true)
@@ -41,9 +51,24 @@ struct ProxyOutcome {
             CURLE_SSL_CERTPROBLEM:
             guard isSecuringProxy else { return nil }
             return make(.proxyNotSecure, "no TLS with the proxy \(name): \(mapping.text)", mapping)
+        case CURLE_RECV_ERROR where isOpen, CURLE_SEND_ERROR where isOpen, CURLE_GOT_NOTHING where isOpen:
+            return make(
+                .networkConnectionLost,
+                "the proxy \(name) has asked for a user and a password, and the connection ended before it answered to them",
+                mapping, isRetryable: true)
         default: return nil
         }
     }
+
+    /// Whether the proxy has asked for the credential, and its connection or the next one has failed before an answer
+    /// to that.
+    private func isOpen(_ mapping: ErrorMapping) -> Bool {
+        isAnswered && !hasSeenCredential && mapping.code != CURLE_WRITE_ERROR
+            && !ProxyOutcome.isRefusal(mapping.text)
+    }
+
+    /// Whether libcurl's text says that it has no other answer to the proxy's status.
+    static func isRefusal(_ text: String) -> Bool { text.contains("CONNECT tunnel failed") }
 
     private var name: String { proxy.description }
     private var target: String { "\(origin.host):\(origin.port)" }
@@ -51,7 +76,10 @@ struct ProxyOutcome {
     private func connectError(_ mapping: ErrorMapping) -> TransportError {
         // Some proxies, such as tinyproxy, answer 401 to a wrong password.
         guard connectStatus != 407, connectStatus != 401 else {
-            let words = proxy.credential == nil ? "requires a user and a password" : "refuses the user or the password"
+            let words =
+                if proxy.credential == nil { "requires a user and a password" } else if hasSeenCredential {
+                    "refuses the user or the password"
+                } else { "offers no authentication scheme that may be used with the user and the password" }
             return make(
                 .proxyAuthenticationRequired, "the proxy \(name) \(words) (\(connectStatus))", mapping)
         }

@@ -5,7 +5,8 @@ struct TunnelAnswers {
     /// The most bytes of lines that are kept; of longer answers none is.
     private static let maximumBytes = 16_384
 
-    private var count = 0
+    /// The number of answers.
+    private(set) var count = 0
     private var isTooLong = false
     /// The lines of all answers, as they were received.
     private(set) var bytes: [UInt8] = []

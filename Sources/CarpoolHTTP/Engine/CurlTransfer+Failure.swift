@@ -75,11 +75,12 @@ extension CurlTransfer {
         verification.flatMap { $0.result == 0 || request.partition.trust.acceptsAnyServer ? nil : $0 }
     }
 
-    private func proxyOutcome(_ easy: EasyHandle) -> ProxyOutcome? {
+    func proxyOutcome(_ easy: EasyHandle) -> ProxyOutcome? {
         request.partition.proxy.map { proxy in
             ProxyOutcome(
-                proxy: proxy, origin: request.url.origin, easy, isSecuringProxy: proxy.kind == .https && handshakes == 1
-            )
+                proxy: proxy, origin: request.url.origin, easy,
+                isSecuringProxy: proxy.kind == .https && handshakes == 1, answers: tunnelAnswers.count,
+                isRepeated: hasRepeatedTunnel)
         }
     }
 

@@ -59,6 +59,8 @@ final class CurlTransfer {
     var isConnecting = false
     /// The answers of proxies to CONNECT.
     var tunnelAnswers = TunnelAnswers()
+    /// Whether CONNECT was sent again over another connection, after the proxy had closed the first one.
+    var hasRepeatedTunnel = false
     /// Whether libcurl was about to repeat the request after a final response.
     var hasStoppedRepeat = false
     /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.

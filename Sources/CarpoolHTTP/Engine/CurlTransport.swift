@@ -332,6 +332,7 @@ public final class CurlTransport: Transport {
 
     /// Queues a transfer that had to wait before it could be queued.
     func requeue(_ transfer: CurlTransfer) {
+        if repeatTunnel(of: transfer, after: result) { return }
         guard case .new = transfer.phase else { return }
         starting.append(transfer)
         observeTurn()
@@ -348,6 +349,7 @@ public final class CurlTransport: Transport {
     /// Completes a transfer in any state. Must not be called from a callback of libcurl.
     func finish(_ transfer: CurlTransfer, error: TransportError?) {
         if transfer.hasEnded { return }
+        transfer.hasRepeatedTunnel = false
         let metrics = transfer.readMetrics()
         switch transfer.phase {
         case .new where transfer.deadlines.isUndecided: withdrawQuestion(of: transfer)

@@ -171,7 +171,8 @@ public final class RawStream: ReadinessHandler {
                 verification: verification, hasStatusLine: hasReceived, isIdempotent: false,
                 authentication: authentication?.state,
                 proxy: settings?.values.proxy.map { proxy in
-                    ProxyOutcome(proxy: proxy, origin: url.origin, easy, isSecuringProxy: false)
+                    ProxyOutcome(
+                        proxy: proxy, origin: url.origin, easy, isSecuringProxy: false, answers: tunnelAnswers.count)
                 }, shortages: shortages, lacksSocket: lacksSocket
             ).error
     }
