@@ -5,12 +5,19 @@ internal import Glibc
 /// because a descriptor without one is never ready.
 struct EpollSet {
     let raw: Int32
-    /// The refused registrations: how often each was tried.
-    private var refused: [Int32: Int] = [:]
+    /// The refused registrations.
+    private var refused: [Int32: Refusal] = [:]
+
+    /// A registration that the kernel has refused: how often it was tried, and the last `errno`.
+    private struct Refusal {
+        var tries: Int
+        var code: Int32
+    }
 
     /// The time after which a refused registration is tried again.
     static let retryMilliseconds = 100
-    /// How often a registration is tried that is not refused for a shortage: the descriptor cannot be watched.
+    /// How often a registration is tried before its owner is notified. One that is not refused for a shortage is not
+    /// tried again: the descriptor cannot be watched.
     private static let mostTries = 20
 
     init() throws(SystemError) {
@@ -56,15 +63,30 @@ struct EpollSet {
     }
 
     private mutating func refuse(_ fd: Int32, _ code: Int32) -> Bool {
-        let tries = refused[fd, default: 0] + 1
         // ENOSPC: the user has registered as many descriptors as fs.epoll.max_user_watches allows.
-        let isShort = Shortage.noteIfShort(code == ENOSPC ? ENOMEM : code)
-        refused[fd] = isShort || tries < EpollSet.mostTries ? tries : nil
+        let code = code == ENOSPC ? ENOMEM : code
+        Shortage.noteIfShort(code)
+        refused[fd] = Refusal(tries: (refused[fd]?.tries ?? 0) + 1, code: code)
         return false
+    }
+
+    /// Removes a registration, which is made again after a while.
+    mutating func suspend(_ fd: Int32) {
+        var event = epoll_event()
+        epoll_ctl(raw, EPOLL_CTL_DEL, fd, &event)
+        refused[fd] = Refusal(tries: 0, code: 0)
     }
 
     /// The descriptors whose registration was refused.
     var refusedDescriptors: [Int32] { Array(refused.keys) }
+
+    /// The `errno` with which the kernel has refused a registration so often that its owner is to be notified; `nil` if
+    /// it has not.
+    mutating func lastingRefusal(of fd: Int32) -> Int32? {
+        guard let refusal = refused[fd], refusal.tries >= EpollSet.mostTries else { return nil }
+        if !Shortage.isShortage(refusal.code) { refused[fd] = nil }
+        return refusal.code
+    }
 
     /// Forgets a descriptor that nothing waits for any more.
     mutating func forget(_ fd: Int32) { if hasRefused { refused[fd] = nil } }

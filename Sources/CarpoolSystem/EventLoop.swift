@@ -37,6 +37,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var isStopping = false
     private lazy var registration = Timer { [unowned self] in registerRefused() }
     private var shortages = 0
+    /// The number of shortages when a handler was last called.
+    private var seenShortages = 0
+    /// The `errno` with which the kernel refuses to watch the descriptor that is reported as ``Readiness/unwatched``.
+    public private(set) var refusalCode: Int32 = 0
     /// Called at the end of a turn in or before which a call failed for a ``Shortage``, of any thread.
     public var onShortage: () -> Void = {}
 
@@ -91,6 +95,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func applyChange(_ change: InterestChange, _ fd: Int32) {
         guard change != .none, !epoll.apply(change, fd, generation: table.generation(fd: Int(fd))) else { return }
         table.registrationWasRefused(fd: Int(fd))
+        registerLater()
+    }
+
+    private func registerLater() {
         if !registration.isArmed { arm(registration, afterMilliseconds: EpollSet.retryMilliseconds) }
     }
 
@@ -99,7 +107,17 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         for fd in epoll.refusedDescriptors {
             guard let change = table.registration(fd: Int(fd)) else { epoll.forget(fd); continue }
             applyChange(change, fd)
+            guard let code = epoll.lastingRefusal(of: fd) else { continue }
+            refusalCode = code
+            table.handler(fd: Int(fd))?.descriptorIsReady(fd, .unwatched)
         }
+    }
+
+    /// Does not look at a descriptor for a while: its handler has met a shortage, and would meet it in each turn.
+    private func suspend(_ fd: Int32) {
+        epoll.suspend(fd)
+        table.registrationWasRefused(fd: Int(fd))
+        registerLater()
     }
 
     // MARK: Timers and turns
@@ -222,6 +240,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Delivers events from an index on, as many as fit the turn.
     private func deliver(_ events: [epoll_event], _ next: inout Int, _ count: Int) {
         var budget = PhaseBudget()
+        seenShortages = Shortage.count
         while next < count {
             deliver(events[next])
             next += 1
@@ -231,7 +250,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func deliver(_ event: epoll_event) {
         let fd = Int32(truncatingIfNeeded: event.data.u64)
-        let (handler, change) = table.event(fd: Int(fd), generation: UInt32(truncatingIfNeeded: event.data.u64 >> 32))
+        let generation = UInt32(truncatingIfNeeded: event.data.u64 >> 32)
+        let (handler, change) = table.event(fd: Int(fd), generation: generation)
         applyChange(change, fd)
         guard let handler else { return }
         var readiness: Readiness = []
@@ -239,6 +259,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
         if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness.insert(.failed) }
         handler.descriptorIsReady(fd, readiness)
+        let count = Shortage.count
+        guard count != seenShortages else { return }
+        seenShortages = count
+        if table.isRegistered(fd: Int(fd), generation: generation) { suspend(fd) }
     }
 
     private func runTimers() {
@@ -360,15 +384,6 @@ private final class WakeHandler: ReadinessHandler {
         var count: UInt64 = 0
         _ = read(fd, &count, 8)
     }
-}
-
-/// A block that another thread has posted.
-private final class PostedBlock: Post, @unchecked Sendable {
-    private let block: @Sendable () -> Void
-
-    init(_ block: @escaping @Sendable () -> Void) { self.block = block }
-
-    override func deliver(on loop: EventLoop) { block() }
 }
 
 /// A job of a task.

@@ -25,6 +25,9 @@ public struct Readiness: OptionSet, Sendable {
     public static let writable = Readiness(rawValue: 2)
     /// The descriptor has failed, or both halves of the connection are closed (EPOLLERR, EPOLLHUP).
     public static let failed = Readiness(rawValue: 4)
+    /// The kernel refuses to watch the descriptor (``EventLoop/refusalCode``), so that nothing else is reported for it.
+    /// Reported alone, and again while it still refuses.
+    public static let unwatched = Readiness(rawValue: 8)
 }
 
 /// The change of registration that epoll needs.
@@ -86,6 +89,14 @@ struct InterestTable {
         slots[fd].registered = slots[fd].wanted
         return .add(slots[fd].wanted)
     }
+
+    /// Whether it is registered, and was not forgotten since it had this generation.
+    func isRegistered(fd: Int, generation: UInt32) -> Bool {
+        slots.indices.contains(fd) && slots[fd].generation == generation && !slots[fd].registered.isEmpty
+    }
+
+    /// The handler of a descriptor; `nil` if nothing waits for it.
+    func handler(fd: Int) -> (any ReadinessHandler)? { slots.indices.contains(fd) ? slots[fd].handler : nil }
 
     func generation(fd: Int) -> UInt32 { slots.indices.contains(fd) ? slots[fd].generation : 0 }
 

@@ -103,3 +103,12 @@ struct PostQueue: ~Copyable {
         self.count += count
     }
 }
+
+/// A block that another thread has posted.
+final class PostedBlock: Post, @unchecked Sendable {
+    private let block: @Sendable () -> Void
+
+    init(_ block: @escaping @Sendable () -> Void) { self.block = block }
+
+    override func deliver(on loop: EventLoop) { block() }
+}

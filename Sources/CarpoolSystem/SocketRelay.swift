@@ -138,7 +138,8 @@ public final class SocketRelay: ReadinessHandler {
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         guard !isEnding else { return }
         let (reading, writing) = fd == passed.raw ? (inbound, outbound) : (outbound, inbound)
-        let hasFailed = readiness.contains(.failed)
+        // What cannot be watched is tried from time to time.
+        let hasFailed = !readiness.isDisjoint(with: [.failed, .unwatched])
         if reading.step == .waitingForSource, hasFailed || readiness.contains(.readable) { run(reading) }
         if writing.step == .waitingForSink, hasFailed || readiness.contains(.writable) { run(writing) }
         poll()

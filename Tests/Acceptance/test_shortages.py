@@ -13,6 +13,7 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import StartDaemon
@@ -138,6 +139,70 @@ def test_files_are_read_while_no_thread_can_be_started(
             eventually(lambda: "INJECTED" in (tmp_path / "strace").read_text(), 40)
             assert file_threads(daemon) == {last}
             assert upload()
+
+
+@needs_strace
+@pytest.mark.parametrize("error", ["ENOMEM", "ENOSPC", "EPERM"])
+@pytest.mark.parametrize("kind", ["request", "passed body", "output", "raw stream"])
+def test_what_the_kernel_does_not_watch_fails_before_its_limit(
+    start: StartDaemon, origin: ScriptedOrigin, tmp_path: Path, error: str, kind: str
+) -> None:
+    """Nothing that happens on its descriptor is reported; one line of the log says why."""
+    daemon = start(config={"cache": "no_store"})
+    reading, writing = os.pipe()
+    with daemon.wire() as wire, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"):
+        # A connection that is watched already, so that only the pipe is not.
+        ready: dict[str, Any] = {"url": origin.url, "resource_timeout_ms": 60_000}
+        wire.call("request.perform", **ready)
+        large = origin.on("/large", lambda exchange: exchange.reply(body=bytes(1 << 20)))
+        log = tmp_path / "strace"
+        with traced(daemon, log, "trace=epoll_ctl", f"inject=epoll_ctl:error={error}"):
+            began = time.monotonic()
+            match kind:
+                case "request":
+                    call = wire.request(
+                        "request.perform", {**ready, "url": origin.url.replace("127.0.0.1", "localhost")}
+                    )
+                case "passed body":
+                    call = wire.request_with([reading], "request.perform", **ready, method="POST", body={"fd": 0})
+                case "output":
+                    call = wire.request_with(
+                        [writing], "request.perform", **{**ready, "url": large}, response_body={"fd": 0}
+                    )
+                case _:
+                    host, _, port = origin.url.removeprefix("http://").rpartition(":")
+                    call = wire.request("stream.open", {"host": host, "port": int(port), "tls": False})
+            answer = wire.answer(call)
+            if kind == "raw stream":
+                stream = answer["result"]["stream"] if "result" in answer else None
+                failed = answer if stream is None else wire.answer(wire.request("stream.read", {"stream": stream}))
+                name = str(failed.get("error") or failed["result"])
+            else:
+                name = str(answer.get("error") or answer["result"]["outcome"])
+            took = time.monotonic() - began
+        assert UNAVAILABLE in name or (error == "EPERM" and "cannot_write_to_file" in name)
+        assert took < 10 * SLOWNESS
+        if error != "EPERM":
+            # A thread writes the log.
+            assert eventually(lambda: daemon.log.read_text().count("short of a resource")) == 1
+    with daemon.wire() as wire:
+        assert wire.call("request.perform", url=origin.url)["outcome"] == {"ok": True}
+
+
+@needs_strace
+def test_a_socket_for_which_there_is_no_memory_is_tried_from_time_to_time(start: StartDaemon, tmp_path: Path) -> None:
+    """It stays readable, so that the loop would try it in each turn. The client's connection stays."""
+    daemon = start()
+    log = tmp_path / "strace"
+    tries = 5
+    with daemon.wire() as wire:
+        wire.call("daemon.ping")
+        with traced(daemon, log, "trace=recvmsg", "inject=recvmsg:error=ENOMEM"):
+            began = time.monotonic()
+            call = wire.request("daemon.ping", {})
+            eventually(lambda: log.read_text().count("INJECTED") >= tries)
+            assert time.monotonic() - began >= 0.05 * (tries - 1)
+        assert "result" in wire.answer(call)
 
 
 @needs_strace

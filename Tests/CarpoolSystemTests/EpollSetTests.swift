@@ -16,16 +16,45 @@ struct EpollSetTests {
         #expect(!set.hasRefused)
     }
 
-    @Test("A descriptor that cannot be watched is not tried for ever")
+    @Test("A descriptor that cannot be watched is not tried for ever, and its owner gets to know why")
     func bounded() throws {
         var set = try EpollSet()
         defer { set.close() }
         var tries = 0
+        var code: Int32?
         repeat {
             _ = set.apply(.add(.readable), 900_001, generation: 0)
+            code = set.lastingRefusal(of: 900_001)
             tries += 1
-        } while set.hasRefused && tries < 1_000
+        } while code == nil && tries < 1_000
         #expect(tries < 100)
+        #expect(code == EBADF)
+        #expect(!set.hasRefused)
+    }
+
+    @Test("A descriptor whose handler has met a shortage is registered again later, and not reported before")
+    func suspended() throws {
+        var set = try EpollSet()
+        let (reader, writer) = try FileDescriptor.pipe()
+        defer {
+            set.close()
+            close(reader)
+            close(writer)
+        }
+        var isRegistered = set.apply(.add(.readable), reader, generation: 0)
+        #expect(isRegistered)
+        #expect(write(writer, "x", 1) == 1)
+        var event = epoll_event()
+        #expect(epoll_wait(set.raw, &event, 1, 0) == 1)
+        set.suspend(reader)
+        #expect(epoll_wait(set.raw, &event, 1, 0) == 0)
+        #expect(set.refusedDescriptors == [reader])
+        let code = set.lastingRefusal(of: reader)
+        #expect(code == nil)
+        isRegistered = set.apply(.add(.readable), reader, generation: 0)
+        #expect(isRegistered)
+        #expect(epoll_wait(set.raw, &event, 1, 0) == 1)
+        #expect(!set.hasRefused)
     }
 
     @Test("What the table thinks registered is registered again after a refusal")

@@ -108,6 +108,12 @@ extension CurlTransfer {
     }
 
     /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
+    /// Notes that the kernel has refused to watch its connection, or the last one that it tried to make.
+    func noteRefusal() {
+        guard failure == nil, let code = (connection ?? connectAttempts.last)?.refusalCode else { return }
+        failure = .unwatched(code)
+    }
+
     var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
     /// The connection gets no more streams if its protocol has failed: libcurl would add some.

@@ -315,6 +315,7 @@ public final class CurlTransport: Transport {
         if result == CURLE_SEND_ERROR || transfer.connection?.isAborted == true, transfer.canBeResent {
             return restart(transfer)
         }
+        if result != CURLE_OK { transfer.noteRefusal() }
         if transfer.hasRefusedReuse, transfer.failure == nil {
             transfer.hasRefusedReuse = false
             return restart(transfer)

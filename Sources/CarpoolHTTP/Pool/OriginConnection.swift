@@ -54,6 +54,8 @@ final class OriginConnection {
     var sweepsPending = 0
     /// Whether a transfer sends a body over it, so that a response may arrive at any time.
     var isSendingBody = false
+    /// The `errno` with which the kernel refuses to watch it; `nil` if it does not.
+    private(set) var refusalCode: Int32?
     /// Whether TCP_USER_TIMEOUT was raised for a large upload.
     var hasLongUserTimeout = false
     /// Whether it is not reused after its current transfers.
@@ -169,6 +171,13 @@ final class OriginConnection {
     var silenceMilliseconds: Int {
         information.map { Int(min($0.tcpi_last_data_recv, $0.tcpi_last_ack_recv)) } ?? 0
     }
+    /// Ends a connection of which the kernel does not report what happens on it.
+    func endUnwatched(_ code: Int32) {
+        refusalCode = code
+        isRetired = true
+        shutDown()
+    }
+
 
     /// The time since its peer last sent bytes, in milliseconds; `nil` if that is not known.
     private var inputSilenceMilliseconds: Int? { information.map { Int($0.tcpi_last_data_recv) } }

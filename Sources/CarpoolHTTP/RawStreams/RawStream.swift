@@ -214,6 +214,7 @@ public final class RawStream: ReadinessHandler {
 
     /// The socket is ready.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        if readiness.contains(.unwatched), failure == nil { failure = .unwatched(pool.loop.refusalCode) }
         if readiness.contains(.writable) || readiness.contains(.failed) { send() }
         receive()
         updateInterest()

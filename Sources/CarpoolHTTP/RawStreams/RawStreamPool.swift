@@ -153,6 +153,7 @@ public final class RawStreamPool: ReadinessHandler {
         if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
+        if readiness.contains(.unwatched) { bits = CURL_CSELECT_IN | CURL_CSELECT_OUT }
         callSocketAction(fd, bits)
     }
 

@@ -179,6 +179,14 @@ extension TransportError {
             .resourceUnavailable, Shortage.explanation(of: code), systemCode: code, isRetryable: true)
     }
 
+    /// The error when the kernel does not report what happens on a connection (epoll_ctl(2)), for this `errno`.
+    static func unwatched(_ code: Int32) -> TransportError {
+        if Shortage.isShortage(code) { return shortage(code) }
+        return TransportError(
+            .resourceUnavailable, "the system does not watch the connection: \(SystemError.reason(of: code)).",
+            systemCode: code, isRetryable: true)
+    }
+
     /// The error when an evaluator has refused the server.
     convenience init(_ failure: ServerTrustFailure) {
         self.init(.serverTrustEvaluationFailed, failure.description, trust: failure)

@@ -103,6 +103,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     // MARK: Input
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        // Neither a call nor the end of the connection would be noticed.
+        if readiness.contains(.unwatched) { return close() }
         if readiness.contains(.readable), takesInput, readInput(), handleMessages(since: services.loop.now) {
             schedule()
         }

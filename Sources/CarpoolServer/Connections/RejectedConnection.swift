@@ -43,7 +43,7 @@ final class RejectedConnection: ReadinessHandler {
             return end()
         }
         switch result {
-        case .bytes, .wouldBlock: if readiness.contains(.failed) { end() }
+        case .bytes, .wouldBlock: if !readiness.isDisjoint(with: [.failed, .unwatched]) { end() }
         case .endOfFile, .failed: end()
         }
     }

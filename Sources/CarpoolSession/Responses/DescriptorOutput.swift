@@ -348,6 +348,7 @@ public final class DescriptorOutput: ReadinessHandler {
         loop.forget(fd)
         // A job that writes finds out itself.
         guard let target, !isClosed, failure == nil, !isWriting else { return }
+        if readiness.contains(.unwatched) { return fail(SystemError(code: loop.refusalCode, operation: "epoll_ctl")) }
         if target.hasLostReader { return fail(SystemError(code: EPIPE, operation: "write")) }
         guard isPolling else { return }
         isPolling = false

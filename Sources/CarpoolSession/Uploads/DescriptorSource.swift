@@ -119,9 +119,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         case .wouldBlock: if hasReadNothing { pausePolling() } else { poll() }
         case .endOfFile: end = .end
         case .failed(let code):
-            end = .failed(
-                TransportError(
-                    .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
+            end = .failed(DescriptorSource.failure(code))
         }
         guard isReaderWaiting, !blocks.isEmpty || end != nil else { return }
         isReaderWaiting = false
@@ -156,7 +154,20 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         loop.forget(fd)
         step = .none
         hasReadNothing = true
-        readAhead()
+        guard readiness.contains(.unwatched) else { return readAhead() }
+        end = .failed(DescriptorSource.failure(loop.refusalCode))
+        guard isReaderWaiting else { return }
+        isReaderWaiting = false
+        onReady()
+    }
+
+    private static func failure(_ code: Int32) -> TransportError {
+        guard Shortage.isShortage(code) else {
+            return TransportError(
+                .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code)
+        }
+        return TransportError(
+            .resourceUnavailable, Shortage.explanation(of: code), systemCode: code, isRetryable: true)
     }
 
     /// Releases the descriptor, which is closed when no job reads it any more.
