@@ -276,6 +276,24 @@ def test_rt_12_an_offline_request_is_sent_when_the_network_is_back(
     assert "request.is_retrying(1)" in heard.words(request)
 
 
+@pytest.mark.parametrize(("method", "times"), [("POST", 1), ("GET", 2)])
+def test_rt_12_what_a_server_has_redirected_is_sent_again_only_if_it_may_be(
+    link: Link, far: ScriptedOrigin, near: Daemon, heard: Story, method: str, times: int
+) -> None:
+    """The server that has answered may have carried it out; only the host behind it has no route."""
+    elsewhere = "192.0.2.77"
+    link.ip(f"route add throw {elsewhere}/32")
+    url = far.on("/moved", lambda exchange: exchange.reply(303, headers=[("Location", f"http://{elsewhere}/")]))
+    interceptor = [{"offline": {"wait_ms": WHILE_TESTED_MS}}]
+    request = submit(heard, url, method=method, interceptor=interceptor, connect_timeout_ms=500)
+    heard.until("request.did_complete_task(not_connected_to_internet)", request)
+    link.ip(f"route del throw {elsewhere}/32")
+    record = heard.wait(request)
+    assert len(record["attempts"]) == times
+    assert record["attempts"][0]["error"] == OFFLINE
+    assert [received.method for received in far.requests] == [method] * times
+
+
 def test_rt_12_it_keeps_its_failure_if_the_network_stays_away(link: Link, far: ScriptedOrigin, near: Daemon) -> None:
     lose(link, near)
     with near.wire() as wire:
