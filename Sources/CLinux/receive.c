@@ -11,6 +11,19 @@ void CLinux_limit_receiving(int64_t microseconds) {
     end_ns = 0;
 }
 
+static _Thread_local int held = -1;
+
+void CLinux_hold_sending(int fd) { held = fd; }
+
+// Replaces the C library's function, as the next one does.
+ssize_t send(int fd, const void *bytes, size_t size, int flags) {
+    if (fd == held) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return sendto(fd, bytes, size, flags, NULL, 0);
+}
+
 // Replaces the C library's function: a program's own symbol takes precedence over those of its libraries, also for
 // libcurl.
 ssize_t recv(int fd, void *buffer, size_t size, int flags) {

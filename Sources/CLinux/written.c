@@ -1,9 +1,11 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 // Apart from other files: the C library's tcp.h, whose structure is older, cannot be included beside the kernel's.
@@ -26,4 +28,11 @@ int64_t CLinux_bytes_written(int fd) {
 int64_t CLinux_bytes_acknowledged(int fd) {
     struct tcp_info information;
     return read_information(fd, &information) ? (int64_t)information.tcpi_bytes_acked : -1;
+}
+
+int64_t CLinux_bytes_outstanding(int fd) {
+    int count = 0, saved = errno;
+    int failed = ioctl(fd, SIOCOUTQ, &count);
+    errno = saved;
+    return failed ? -1 : count;
 }

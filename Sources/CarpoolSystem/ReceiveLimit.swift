@@ -11,3 +11,12 @@ public enum ReceiveLimit {
     @inline(__always)
     public static func end() { CLinux_limit_receiving(0) }
 }
+
+/// Keeps a library from sending over one socket: send(2) fails with EAGAIN on the calling thread.
+public enum SendingHold {
+    /// Starts it for a descriptor.
+    public static func begin(_ descriptor: Int32) { CLinux_hold_sending(descriptor) }
+
+    /// Ends it.
+    public static func end() { CLinux_hold_sending(-1) }
+}

@@ -239,11 +239,17 @@ void CLinux_hide_argument(const char *value);
 // Peeking is not limited.
 void CLinux_limit_receiving(int64_t microseconds);
 
+// From now on send(2) of the calling thread fails with EAGAIN for this descriptor; -1: for none.
+void CLinux_hold_sending(int fd);
+
 // The bytes that were written to a TCP connection (TCP_INFO); -1 if that is not known.
 int64_t CLinux_bytes_written(int fd);
 
 // The bytes of a TCP connection that its peer has acknowledged (TCP_INFO); -1 if that is not known.
 int64_t CLinux_bytes_acknowledged(int fd);
+
+// The bytes that were written to a TCP connection and that its peer has not acknowledged (SIOCOUTQ); -1 if that is not known.
+int64_t CLinux_bytes_outstanding(int fd);
 
 // The shortages that were noted, and the errno of the last one. In C, where a global variable needs no check of whether
 // it is initialized: each turn of the loop reads the number.

@@ -21,8 +21,21 @@ typedef bool COverrides_cut_function(void *easy, const void *session, int32_t st
 // returns true ends with an error, whatever code the frame has. NULL is none.
 void COverrides_on_cut(COverrides_stream_function *cut, COverrides_cut_function *is_stream_cut);
 
-// Sets the function that is called with libcurl's handle of a transfer when the server has ended the response of its HTTP/2
-// stream (END_STREAM). NULL is none.
-void COverrides_on_end_of_response(void (*function)(void *easy));
+// What has happened to the HTTP/2 stream of a transfer.
+typedef enum {
+    // All of the response has arrived (END_STREAM).
+    COverrides_end_received,
+    // A piece of the request's body was passed on to be written.
+    COverrides_data_sent,
+    // All of the request was (END_STREAM).
+    COverrides_end_sent,
+    // The stream was closed without an error, by both sides or by a reset.
+    COverrides_closed,
+} COverrides_event;
+
+typedef void COverrides_event_function(void *easy, COverrides_event event);
+
+// Sets the function that is called with libcurl's handle of a transfer for each event. NULL is none.
+void COverrides_on_event(COverrides_event_function *function);
 
 #endif

@@ -172,7 +172,8 @@ extension CurlTransfer {
         }
         deadlines.connected(at: transport.loop.now)
         sendCount += 1
-        hasStreamEnded = false
+        hasResponseEnded = false
+        hasEndedStream = false
         if failsWithLostAddress, failure == nil { failure = lostAddressError }
         // Whatever happened in the handshake: nothing is sent to a server that the evaluation has not accepted.
         if !evaluations.allowRequest, failure == nil {

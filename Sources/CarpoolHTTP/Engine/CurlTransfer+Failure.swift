@@ -39,9 +39,10 @@ extension CurlTransfer {
     /// Whether all of the response has arrived, and only the rest of the request's body could not be sent: a server may
     /// answer before it has got all of it, and close.
     private func isAnswered(_ result: CURLcode, _ easy: EasyHandle) -> Bool {
-        guard result == CURLE_SEND_ERROR, headReader.isComplete, headReader.version != "h2",
-            connection?.isAborted != true
-        else { return false }
+        guard headReader.isComplete, connection?.isAborted != true else { return false }
+        // The older version may have bytes of a stream that it has not passed on.
+        if isAnsweredEarly, CurlLibrary.profile == .multiplex || headReader.version != "h2" { return true }
+        guard result == CURLE_SEND_ERROR, headReader.version != "h2" else { return false }
         let status = headReader.status
         if request.method == .head || status == 204 || status == 304 { return true }
         let length = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
@@ -50,7 +51,7 @@ extension CurlTransfer {
 
     /// Whether the body is a part although libcurl reports success: 7.88.1 does when the HTTP/2 session has failed.
     private func isCutStream(_ easy: EasyHandle) -> Bool {
-        CurlLibrary.profile == .http1 && headReader.version == "h2" && !hasStreamEnded && hasSentBody
+        CurlLibrary.profile == .http1 && headReader.version == "h2" && !hasResponseEnded && hasSentBody
             && request.method != .head && headReader.status != 204 && headReader.status != 304
             && easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) < 0
     }
@@ -107,13 +108,13 @@ extension CurlTransfer {
         return true
     }
 
-    /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
     /// Notes that the kernel has refused to watch its connection, or the last one that it tried to make.
     func noteRefusal() {
         guard failure == nil, let code = (connection ?? connectAttempts.last)?.refusalCode else { return }
         failure = .unwatched(code)
     }
 
+    /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
     var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
     /// The connection gets no more streams if its protocol has failed: libcurl would add some.
@@ -144,7 +145,7 @@ extension CurlTransfer {
             case .connect: "not connected within \(request.connectTimeoutMilliseconds) ms"
             case .idle where connection?.isShared == true:
                 "no byte of its HTTP/2 stream was sent or received for \(request.idleTimeoutMilliseconds) ms"
-            case .idle: "no byte was sent or received for \(request.idleTimeoutMilliseconds) ms"
+            case .idle, .answered: "no byte was sent or received for \(request.idleTimeoutMilliseconds) ms"
             case .body: "no more of the request's body was available for \(request.idleTimeoutMilliseconds) ms"
             case .resource: "not completed within \(request.resourceTimeoutMilliseconds) ms"
             }

@@ -15,6 +15,8 @@ extension CurlTransfer {
         prepareFile()
         bodyPosition = 0
         hasEndedBody = false
+        acknowledgements = SendAcknowledgements()
+        deadlines.isAnswered = false
         deadlines.isBodyAwaited = false
         hasCheckedForResponse = false
         return true
@@ -36,14 +38,11 @@ extension CurlTransfer {
     }
 
     func provideBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        noteActivity()
+        noteSending()
         guard failure == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
-        if let connection {
-            if !connection.isSendingBody { beginSending(over: connection) }
-            acknowledgedBytes = connection.bytesAcknowledged
-        }
+        if let connection, !connection.isSendingBody { beginSending(over: connection) }
         let buffer = UnsafeMutableRawBufferPointer(
             rebasing: buffer[..<min(buffer.count, transport.budget.largestPiece)])
         guard !hasUnreadResponse else {
@@ -55,6 +54,8 @@ extension CurlTransfer {
         case .bytes(let count):
             bodyPosition &+= Int64(count)
             transport.noteMoved(count, by: self)
+            // Over HTTP/2 the peer may leave it to libcurl.
+            if connection?.sender != nil { watchAcknowledgements(atMost: .max) }
             delegate?.transfer(self, didSendBodyBytes: count)
             return count
         case .end:
@@ -69,12 +70,37 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the peer has acknowledged bytes since this was last asked. libcurl and the kernel hold hundreds of
-    /// kilobytes of a body: while a slow peer takes them, nothing else shows that it does.
-    func hasProgressedSending() -> Bool {
-        guard let before = acknowledgedBytes, let now = connection?.bytesAcknowledged else { return false }
-        acknowledgedBytes = now
-        return now > before
+    /// Records that libcurl sends. The kernel may take more although the peer does not: then only acknowledgements
+    /// count for the idle timeout.
+    private func noteSending() {
+        pool?.multi.hasProgressed = true
+        if !acknowledgements.isAwaited { deadlines.active(at: transport.loop.now) }
+    }
+
+    /// A piece of the body has left libcurl over HTTP/2.
+    func streamHasSentData() {
+        noteSending()
+        watchAcknowledgements(atMost: CurlTransfer.unwrittenBytes)
+    }
+
+    /// The most bytes that libcurl holds of what nghttp2 has passed on to be written, and more.
+    private static let unwrittenBytes: UInt64 = 131_072
+
+    /// - Parameter bytes: how many bytes after those that are written now may be of the body.
+    private func watchAcknowledgements(atMost bytes: UInt64) {
+        guard !acknowledgements.isAwaited || bytes != .max, let connection else { return }
+        let isNew = !acknowledgements.isAwaited
+        acknowledgements.await(connection, atMost: bytes)
+        if isNew, acknowledgements.isAwaited { transport.armDeadlineTimer(of: self) }
+    }
+
+    /// While a slow peer takes what libcurl and the kernel hold of the body, nothing else shows that it does.
+    func noteAcknowledgements() {
+        // What waits for its share is about to be written.
+        guard acknowledgements.isAwaited, !awaitsShare, let connection,
+            acknowledgements.hasProgressed(on: connection)
+        else { return }
+        if !deadlines.isBodyAwaited { deadlines.active(at: transport.loop.now) }
     }
 
     /// Bodies up to this size are accepted by the peer's kernel, whatever its program does.
@@ -84,6 +110,7 @@ extension CurlTransfer {
     /// take the peer for dead.
     private func beginSending(over connection: OriginConnection) {
         connection.isSendingBody = true
+        if connection.negotiated?.httpVersion != "h2" { connection.sender = self }
         guard request.body.lengthBytes ?? .max > CurlTransfer.smallBodyBytes else { return }
         transport.connections.raiseUserTimeout(connection)
     }

@@ -71,8 +71,8 @@ final class CurlTransfer {
     var bodyPosition: Int64 = 0
     /// Whether its source has reported the end of the body.
     var hasEndedBody = false
-    /// The bytes of its connection that the peer had acknowledged when libcurl last took a piece of the body.
-    var acknowledgedBytes: UInt64?
+    /// Tracks what the peer acknowledges of the body, which libcurl and the kernel hold for long.
+    var acknowledgements = SendAcknowledgements()
     /// The certificate authorities of its partition; `nil` if the system's cannot be read.
     var authorities: TrustStore?
     /// The certificate authorities that its connection trusts; `nil` without verification, or if libcurl reads the
@@ -129,8 +129,11 @@ final class CurlTransfer {
     var lacksSocket = false
     /// The mark of the connections that it may use, and of those that it makes.
     var connectionMark = ConnectionMark.first
-    /// Whether the server has ended the response of its HTTP/2 stream; known before 8.14.1.
-    var hasStreamEnded = false
+    /// Whether all of the response has arrived although libcurl may still send; of HTTP/2 always, of HTTP/1.1 only if
+    /// it has arrived before all of the body was sent.
+    var hasResponseEnded = false
+    /// Whether all of the request was passed on to its HTTP/2 stream.
+    var hasEndedStream = false
     /// The HTTP/2 stream of its that the server resets without having ended the response; `nil` for none. libcurl may
     /// repeat the request on another stream.
     var cutStream: StreamID?

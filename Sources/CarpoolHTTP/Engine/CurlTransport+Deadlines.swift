@@ -7,8 +7,12 @@ extension CurlTransport {
     func armDeadlineTimer(of transfer: CurlTransfer) {
         let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
         transfer.timer = timer
-        let next = transfer.deadlines.next.at
-        loop.arm(timer, at: mayPend(transfer) ? min(next, loop.now.advanced(milliseconds: pendingMilliseconds)) : next)
+        var next = transfer.deadlines.next.at
+        if mayPend(transfer) { next = min(next, loop.now.advanced(milliseconds: pendingMilliseconds)) }
+        if transfer.acknowledgements.isAwaited, !transfer.deadlines.isPaused {
+            next = min(next, loop.now.advanced(milliseconds: SendAcknowledgements.milliseconds))
+        }
+        loop.arm(timer, at: next)
     }
 
     /// The interval between checks whether a transfer waits for a connection that takes no stream, in milliseconds.
@@ -54,6 +58,8 @@ extension CurlTransport {
 
     private func checkDeadlines(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
+        transfer.noteAcknowledgements()
+        transfer.connectionWasRead()
         let next = transfer.deadlines.next
         guard next.at <= loop.now else {
             if endUselessConnections(of: transfer) {
@@ -64,10 +70,11 @@ extension CurlTransport {
             }
             return armDeadlineTimer(of: transfer)
         }
-        if next.kind == .idle, transfer.awaitsShare || transfer.hasProgressedSending() {
+        if next.kind == .idle || next.kind == .answered, transfer.awaitsShare {
             transfer.deadlines.active(at: loop.now)
             return armDeadlineTimer(of: transfer)
         }
+        if finishAnswered(transfer) { return observeTurn() }
         let error = transfer.failure ?? transfer.timeoutError(next.kind)
         if next.kind == .idle { retireConnection(of: transfer) } else { retireIfSilent(transfer) }
         finish(transfer, error: error)

@@ -43,6 +43,8 @@ public final class CurlTransport: Transport {
     private var ending = FIFOQueue<CurlTransfer>()
     private var resuming: [CurlTransfer] = []
     private var sending: [CurlTransfer] = []
+    /// Transfers that the server has answered before their end.
+    var answered: [CurlTransfer] = []
     private var toSettle: [MultiHandle] = []
     private var isObservingTurn = false
     /// The last turn in which no time was left for more transfers.
@@ -175,6 +177,7 @@ public final class CurlTransport: Transport {
         endCancelled()
         for transfer in take(&resuming) { resumeNow(transfer) }
         for transfer in take(&sending) { send(transfer) }
+        for transfer in take(&answered) { finishAnswered(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
             admitWaiting()
             if toSettle.isEmpty || !settle() { break }
@@ -299,6 +302,8 @@ public final class CurlTransport: Transport {
     }
 
     private func send(_ transfer: CurlTransfer) {
+        // What has arrived is read first.
+        if transfer.hasCheckedForResponse, let known = transfer.connection { known.pool.multi.read(known) }
         guard transfer.deadlines.isBodyAwaited, case .running(let easy) = transfer.phase else { return }
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)
@@ -310,12 +315,12 @@ public final class CurlTransport: Transport {
     func complete(_ transfer: CurlTransfer, _ reported: CURLcode) {
         // What was stopped is another request; this one has its response.
         let result = transfer.hasStoppedRepeat ? CURLE_OK : reported
+        if result != CURLE_OK { transfer.noteRefusal() }
         // Takes precedence over libcurl's result: half of a body without a length would pass for the whole.
         if transfer.failsWithLostAddress, transfer.failure == nil { transfer.failure = transfer.lostAddressError }
         if result == CURLE_SEND_ERROR || transfer.connection?.isAborted == true, transfer.canBeResent {
             return restart(transfer)
         }
-        if result != CURLE_OK { transfer.noteRefusal() }
         if transfer.hasRefusedReuse, transfer.failure == nil {
             transfer.hasRefusedReuse = false
             return restart(transfer)
@@ -327,13 +332,13 @@ public final class CurlTransport: Transport {
             transfer.triesEveryFamily = true
             return restart(transfer)
         }
+        if result != CURLE_OK, repeatTunnel(of: transfer, after: result) { return }
         transfer.retireConnection(after: result)
         finish(transfer, error: transfer.failure ?? transfer.error(for: result))
     }
 
     /// Queues a transfer that had to wait before it could be queued.
     func requeue(_ transfer: CurlTransfer) {
-        if repeatTunnel(of: transfer, after: result) { return }
         guard case .new = transfer.phase else { return }
         starting.append(transfer)
         observeTurn()
@@ -344,13 +349,13 @@ public final class CurlTransport: Transport {
         detach(transfer, easy)
         transfer.phase = .new
         transfer.tunnelAnswers = TunnelAnswers()
+        transfer.hasRepeatedTunnel = false
         starting.append(transfer)
     }
 
     /// Completes a transfer in any state. Must not be called from a callback of libcurl.
     func finish(_ transfer: CurlTransfer, error: TransportError?) {
         if transfer.hasEnded { return }
-        transfer.hasRepeatedTunnel = false
         let metrics = transfer.readMetrics()
         switch transfer.phase {
         case .new where transfer.deadlines.isUndecided: withdrawQuestion(of: transfer)

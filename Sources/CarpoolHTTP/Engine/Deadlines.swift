@@ -9,6 +9,8 @@ struct Deadlines {
         case idle
         case body
         case resource
+        /// The server has answered before it got all of the body, and takes no more of it.
+        case answered
     }
 
     /// When the transfer was requested.
@@ -26,7 +28,12 @@ struct Deadlines {
     var isBodyAwaited = false
     /// Whether a caller has to decide about the server first. Only the time of the whole runs meanwhile.
     private(set) var isUndecided = false
+    /// Whether the response is complete, but the request is not.
+    var isAnswered = false
     private var lastActivity: MonotonicTime
+
+    /// How long the rest of a body may stand still after the response, in milliseconds.
+    private static let answeredMilliseconds = 1_000
 
     init(
         start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resource: MonotonicTime,
@@ -90,6 +97,10 @@ struct Deadlines {
         if !isPaused {
             let idle = lastActivity.advanced(milliseconds: idleMilliseconds)
             if idle < first.at { first = (idle, isBodyAwaited ? .body : .idle) }
+            if isAnswered, !isBodyAwaited {
+                let answered = lastActivity.advanced(milliseconds: Deadlines.answeredMilliseconds)
+                if answered < first.at { first = (answered, .answered) }
+            }
         }
         if !isConnected {
             let connect = admission.advanced(milliseconds: connectMilliseconds)

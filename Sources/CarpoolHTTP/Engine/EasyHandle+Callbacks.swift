@@ -21,8 +21,7 @@ extension EasyHandle {
         set(CURLOPT_HEADERDATA, pointer: context)
         CCurl_set_write(raw, CURLOPT_WRITEFUNCTION, receiveBody)
         set(CURLOPT_WRITEDATA, pointer: context)
-        if CurlLibrary.profile == .http1 { COverrides_on_end_of_response(streamHasEnded) }
-        COverrides_on_cut(streamIsBeingCut, isStreamCut)
+        _ = observesStreams
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
         if transfer.request.usesTLS {
@@ -87,8 +86,21 @@ private func requestIsAboutToBeSent(
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-private func streamHasEnded(_ easy: UnsafeMutableRawPointer?) {
-    if let easy { transfer(CCurl_get_private(easy))?.hasStreamEnded = true }
+/// Installs the functions for the streams of all transfers.
+private let observesStreams: Bool = {
+    COverrides_on_event(streamHasEvent)
+    COverrides_on_cut(streamIsBeingCut, isStreamCut)
+    return true
+}()
+
+private func streamHasEvent(_ easy: UnsafeMutableRawPointer?, _ event: COverrides_event) {
+    guard let easy, let transfer = transfer(CCurl_get_private(easy)) else { return }
+    switch event {
+    case COverrides_end_received: transfer.responseHasEnded()
+    case COverrides_data_sent: transfer.streamHasSentData()
+    case COverrides_end_sent: transfer.hasEndedStream = true
+    default: transfer.streamHasClosed()
+    }
 }
 
 private func streamIsBeingCut(_ easy: UnsafeMutableRawPointer?, _ session: UnsafeRawPointer?, _ stream: Int32) {

@@ -225,9 +225,29 @@ final class MultiHandle: ReadinessHandler {
         serve(connection, bits)
     }
 
+    /// Reads what has arrived over a connection that sends a body, and sends nothing meanwhile: if the peer has closed
+    /// it after its response, sending would fail before libcurl shows whether that is complete.
+    func read(_ connection: OriginConnection) {
+        guard connections[connection.descriptor] === connection else { return }
+        SendingHold.begin(connection.descriptor)
+        callSocketAction(connection.descriptor, CURL_CSELECT_IN)
+        SendingHold.end()
+        if connections[connection.descriptor] === connection { connection.sender?.connectionWasRead() }
+    }
+
     private func serve(_ connection: OriginConnection, _ bits: Int32) {
         let before = connection.moved
-        callSocketAction(connection.descriptor, bits)
+        var hasProgressed = false
+        if connection.sender == nil || bits & CURL_CSELECT_IN == 0 {
+            callSocketAction(connection.descriptor, bits)
+        } else {
+            read(connection)
+            hasProgressed = self.hasProgressed
+            if bits != CURL_CSELECT_IN, connection.sender != nil, connections[connection.descriptor] === connection {
+                callSocketAction(connection.descriptor, bits)
+            }
+        }
+        hasProgressed = hasProgressed || self.hasProgressed
         scheduleSettle()
         connection.isBulk = connection.moved &- before >= TurnBudget.bulkBytes
         guard connections[connection.descriptor] === connection else { return }

@@ -2,6 +2,12 @@ internal import CLinux
 internal import CarpoolSystem
 internal import Glibc
 
+/// A transfer that sends a body over a connection of its own.
+protocol BodySender: AnyObject {
+    /// libcurl has read what had arrived on the connection, while nothing could be sent.
+    func connectionWasRead()
+}
+
 /// One socket to an origin, from its opening to its closing.
 ///
 /// Its state follows from these members; all other flags are independent of it:
@@ -54,6 +60,8 @@ final class OriginConnection {
     var sweepsPending = 0
     /// Whether a transfer sends a body over it, so that a response may arrive at any time.
     var isSendingBody = false
+    /// That transfer, if no other can use the connection meanwhile.
+    var sender: (any BodySender)?
     /// The `errno` with which the kernel refuses to watch it; `nil` if it does not.
     private(set) var refusalCode: Int32?
     /// Whether TCP_USER_TIMEOUT was raised for a large upload.
@@ -119,6 +127,7 @@ final class OriginConnection {
     func release(at now: MonotonicTime) {
         active -= 1
         isSendingBody = false
+        sender = nil
         isBulk = false
         hasUsedItsShare = false
         if active == 0 { idleSince = now }
@@ -160,6 +169,13 @@ final class OriginConnection {
         isRetired = true
     }
 
+    /// Ends a connection of which the kernel does not report what happens on it.
+    func endUnwatched(_ code: Int32) {
+        refusalCode = code
+        isRetired = true
+        shutDown()
+    }
+
     /// Shuts the connection down under its transfers.
     func abort() {
         isAborted = true
@@ -171,13 +187,6 @@ final class OriginConnection {
     var silenceMilliseconds: Int {
         information.map { Int(min($0.tcpi_last_data_recv, $0.tcpi_last_ack_recv)) } ?? 0
     }
-    /// Ends a connection of which the kernel does not report what happens on it.
-    func endUnwatched(_ code: Int32) {
-        refusalCode = code
-        isRetired = true
-        shutDown()
-    }
-
 
     /// The time since its peer last sent bytes, in milliseconds; `nil` if that is not known.
     private var inputSilenceMilliseconds: Int? { information.map { Int($0.tcpi_last_data_recv) } }
@@ -192,6 +201,12 @@ final class OriginConnection {
     /// The bytes that its peer has acknowledged; `nil` if that is not known.
     var bytesAcknowledged: UInt64? {
         let count = CLinux_bytes_acknowledged(descriptor)
+        return count < 0 ? nil : UInt64(count)
+    }
+
+    /// The written bytes that its peer has not acknowledged; `nil` if that is not known.
+    var bytesOutstanding: UInt64? {
+        let count = CLinux_bytes_outstanding(descriptor)
         return count < 0 ? nil : UInt64(count)
     }
 

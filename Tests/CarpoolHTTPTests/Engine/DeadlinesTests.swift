@@ -31,6 +31,18 @@ struct DeadlinesTests {
         #expect(deadlines.next == (after(60), .connect))
     }
 
+    @Test func aSecondWithoutProgressEndsWhatIsAnswered() {
+        var deadlines = deadlines(idle: 5_000, resource: 10_000)
+        deadlines.admitted(at: start)
+        deadlines.connected(at: after(1))
+        deadlines.isAnswered = true
+        #expect(deadlines.next == (after(1_001), .answered))
+        deadlines.active(at: after(500))
+        #expect(deadlines.next == (after(1_500), .answered))
+        deadlines.isBodyAwaited = true
+        #expect(deadlines.next == (after(5_500), .body), "the client may have more")
+    }
+
     @Test func activityMovesTheIdleDeadline() {
         var deadlines = deadlines()
         deadlines.admitted(at: start)
