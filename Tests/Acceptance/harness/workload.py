@@ -111,6 +111,14 @@ class Workload:
             os.close(writing)
             ask("request.perform", [reading], **body)
 
+    def _written(self, ask: Ask) -> None:
+        """Get bodies into a pipe and into a file by their descriptors."""
+        body = {"url": f"{self.nginx.http}/hello.txt", "response_body": {"fd": 0}, "cache": "no_store"}
+        reading, writing = os.pipe()
+        with os.fdopen(reading, "rb"), os.fdopen(writing, "wb"), (self.folder / "written").open("wb") as file:
+            for descriptor in (writing, file.fileno()):
+                ask("request.perform", [descriptor], timeout_ms=5_000, **body)
+
     def _opened(self, ask: Ask) -> None:
         """Get bodies by their descriptors: one that was in memory, and one that was in a file."""
         for path in ("/hello.txt", LARGE):
@@ -146,7 +154,10 @@ class Workload:
         """Make one call of each kind."""
         outcomes = {"ping": self.outcome("daemon.ping")}
         outcomes |= {kind: self.outcome("request.perform", **self.parameters(kind)) for kind in KINDS}
-        steps = {"passed": self._passed, "opened": self._opened, "stored": self._stored, "streamed": self._streamed}
+        steps = {
+            "passed": self._passed, "written": self._written, "opened": self._opened, "stored": self._stored,
+            "streamed": self._streamed,
+        }  # fmt: skip
         outcomes |= {kind: self._talk(talk) for kind, talk in steps.items()}
         return outcomes | {"reachability": self.outcome("reachability.get", host="localhost")}
 
