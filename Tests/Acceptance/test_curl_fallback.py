@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
+import shlex
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 
 import pytest
-from harness.daemon import CARPOOL, Daemon
+from harness.daemon import CARPOOL, ROOT, Daemon
 from harness.waiting import PATIENCE_SECONDS
-from origins.scripted import ScriptedOrigin
+from origins.authority import Authority
+from origins.proxies import Squid
+from origins.scripted import Exchange, ScriptedOrigin
 
 UNSUPPORTED_SCHEME, FAILED_INIT = 1, 2
 SHELL_TOOLS = ["bash", "cat", "sh", "env"]
@@ -227,3 +234,113 @@ def test_without_a_daemon_the_real_curl_does_the_work(
     )
     assert done.returncode == FAILED_INIT
     assert b"daemon" in done.stderr
+
+
+# What the real curl does then
+
+
+def documented() -> list[str]:
+    """The options of which the page says that the real curl carries them out, whatever else is there."""
+    text = (ROOT / "docs" / "moving-from-curl.md").read_text()
+    part = text.partition("`carpool curl` runs the curl on `PATH`")[2].partition("* every other option")[0]
+    return re.findall(r"`(--[\w.-]+)`", part)
+
+
+# What the page says of options that the real curl carries out sometimes.
+SOMETIMES = [
+    "-H Host:", "-H Content-Length:7 -d x", "--no-alpn", "--http2", "--proxy-header X:1 -p -x http://127.0.0.1:1",
+    "--cert-type DER", "--key-type DER", "-M", f"http://127.0.0.1:1/{'x' * 65_536}",
+]  # fmt: skip
+
+
+def test_the_options_of_the_page_are_left_to_the_real_curl(line: Line, tools: Path, tmp_path: Path) -> None:
+    real = stand_in(tmp_path / "real")
+    assert {"--curves", "--ntlm", "--negotiate", "--proxy-insecure"} <= set(documented())
+    for words in [*(f"{option} 1" for option in documented()), *SOMETIMES]:
+        done = line(f"curl {words} http://127.0.0.1:1/", f"{tools}:{real.parent}")
+        assert done.returncode == 77, f"{words[:60]}: {done.stderr}"
+
+
+def page(exchange: Exchange) -> None:
+    """An origin, and a proxy that gets requests as they are."""
+    is_proxy = exchange.request.target.startswith("http://")
+    if exchange.request.target.endswith("/ntlm"):
+        ntlm(exchange, is_proxy=is_proxy)
+    elif exchange.request.target.endswith("/negotiate"):
+        field = "Proxy-Authenticate" if is_proxy else "WWW-Authenticate"
+        exchange.reply(407 if is_proxy else 401, b"who?\n", [(field, "Negotiate")])
+    else:
+        exchange.reply(200, b"plain\n")
+
+
+def ntlm(exchange: Exchange, *, is_proxy: bool) -> None:
+    """Let a connection in by the messages of NTLM, whatever the password."""
+    given = exchange.request.values("Proxy-Authorization" if is_proxy else "Authorization")
+    kind = base64.b64decode(given[0].removeprefix("NTLM "))[8] if given and given[0].startswith("NTLM ") else 0
+    if kind == 3:
+        return exchange.reply(200, b"let in\n")
+    challenge = struct.pack("<8sIHHII8s8sHHI", b"NTLMSSP\0", 2, 0, 0, 48, 0x201, b"12345678", b"", 0, 0, 48)
+    message = f"NTLM {base64.b64encode(challenge).decode()}" if kind == 1 else "NTLM"
+    field = "Proxy-Authenticate" if is_proxy else "WWW-Authenticate"
+    return exchange.reply(407 if is_proxy else 401, b"who?\n", [(field, message)])
+
+
+# The options, with the exit code and the end of the output of the real curl.
+LEFT = {
+    "--ntlm -u ada:secret $O/ntlm": (0, "let in\n"),
+    "--ntlm -u ada:secret -f $O/negotiate": (22, ""),
+    "--negotiate -u : $O/negotiate": (0, "who?\n"),
+    "--proxy-ntlm -U ada:secret -x $O http://origin.test/ntlm": (0, "let in\n"),
+    "--proxy-negotiate -U : -x $O http://origin.test/negotiate": (0, "who?\n"),
+    "--curves X25519 --cacert $CA $TLS": (0, "over TLS\n"),
+    "--curves nothing --cacert $CA $TLS": (59, ""),
+    "--sigalgs nothing --cacert $CA $TLS": (59, ""),
+    "-x $PROXY --proxy-cacert $CA $O": (0, "plain\n"),
+    "-x $PROXY --proxy-cacert missing.pem $O": (77, ""),
+    "-x $PROXY --proxy-insecure $O": (0, "plain\n"),
+    "-x $PROXY --proxy-insecure --cacert $CA $TLS": (0, "over TLS\n"),
+    "-x $PROXY --proxy-insecure --proxy-capath missing $O": (0, "plain\n"),
+    "-x $PROXY --proxy-insecure --proxy-cert $CERT --proxy-key $KEY --proxy-cert-type PEM --proxy-key-type PEM $O": (
+        0,
+        "plain\n",
+    ),
+    "-x $PROXY --proxy-insecure --proxy-cert $CERT --proxy-key missing.pem --proxy-pass word $O": (58, ""),
+    "-x $PROXY --proxy-cacert $CA --proxy-crlfile missing.pem $O": (82, ""),
+    "-x $PROXY --proxy-insecure --proxy-pinnedpubkey $PIN $O": (90, ""),
+    "-x $PROXY --proxy-insecure --proxy-ciphers nothing $O": (59, ""),
+    "-x $PROXY --proxy-insecure --proxy-tls13-ciphers TLS_AES_128_GCM_SHA256 --proxy-tlsv1 $O": (0, "plain\n"),
+}
+
+
+@pytest.mark.parametrize("words", LEFT)
+def test_the_real_curl_does_what_it_does(
+    variables: dict[str, str], tools: Path, tmp_path: Path, authority: Authority, squid: Squid, origin: ScriptedOrigin,
+    words: str,
+) -> None:  # fmt: skip
+    real = shutil.which(os.environ.get("CARPOOL_REAL_CURL", "curl"))
+    assert real, "no curl to compare with: Tests/Support/libcurl unpacks one, and CARPOOL_REAL_CURL names it"
+    origin.handler = page
+    secure = ScriptedOrigin(authority.shared("good"))
+    secure.handler = lambda exchange: exchange.reply(200, b"over TLS\n")
+    person = authority.shared("person")
+    names = {
+        "O": origin.url, "TLS": secure.url, "CA": authority.ca_file, "PROXY": f"https://localhost:{squid.secure}",
+        "CERT": person.chain, "KEY": person.key, "PIN": f"sha256//{'A' * 43}=",
+    }  # fmt: skip
+    arguments = ["-sS", *shlex.split(Template(words).substitute(names))]
+    environment = {**variables, "HOME": str(tmp_path), "PATH": f"{tools}:{Path(real).parent}:/usr/bin:/bin"}
+    done = []
+    for program in (real, str(tools / "curl")):
+        origin.forget()
+        result = subprocess.run(
+            [program, *arguments], env=environment, cwd=tmp_path, capture_output=True, timeout=PATIENCE_SECONDS,
+            check=False,
+        )  # fmt: skip
+        lines = result.stderr.decode().splitlines()
+        if program != real:
+            assert lines.pop(0).startswith("carpool: --") and "needs the real curl" in result.stderr.decode()
+        requests = [(request.method, request.target) for request in origin.requests]
+        done.append((result.returncode, result.stdout.decode(), lines, requests))
+    secure.stop()
+    assert done[0] == done[1]
+    assert done[0][:2] == LEFT[words]
