@@ -8,6 +8,7 @@ import time
 import pytest
 from harness.command import HTTP_FAILURE, OK, TIMED_OUT, TRANSFER_FAILED, USAGE, Done, Run
 from harness.tool import Tool
+from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import Exchange, ScriptedOrigin
 
 
@@ -105,7 +106,7 @@ def retry_after(origin: ScriptedOrigin, seconds: int) -> str:
     return origin.on("/later", lambda exchange: exchange.reply(503, b"busy", headers=[("Retry-After", str(seconds))]))
 
 
-@pytest.mark.parametrize("way", WAYS[:4], ids=" ".join)
+@pytest.mark.parametrize("way", [*WAYS[:4], ["--lines"]], ids=" ".join)
 def test_a_wait_that_is_longer_than_the_time_limit_ends_at_once(
     run: Run, origin: ScriptedOrigin, way: list[str]
 ) -> None:
@@ -144,3 +145,72 @@ def test_an_option_without_retries_is_refused(run: Run, origin: ScriptedOrigin, 
     done = run("get", *option, origin.url)
     assert done.returncode == USAGE and b"it needs --retry N" in done.stderr
     assert origin.requests == []
+
+
+# Streams: what standard output has got cannot be taken back.
+
+SHORT = ["--retry", "2", "--retry-delay", "10ms"]
+
+
+def failing_at_first(origin: ScriptedOrigin, times: int, first: bytes) -> str:
+    """Return the URL of an event stream that answers 503 with a body the first `times` times."""
+
+    def handler(exchange: Exchange) -> None:
+        is_busy = len(origin.requests) <= times
+        exchange.reply(503 if is_busy else 200, first if is_busy else b"data: done\n\n")
+
+    return origin.on("/stream", handler)
+
+
+@pytest.mark.parametrize("size", [0, 100, 5_000_000])
+@pytest.mark.parametrize("options", [[], ["-i"], ["-f"]], ids=" ".join)
+@pytest.mark.parametrize("way", ["--lines", "--sse"])
+def test_a_stream_prints_nothing_of_a_response_that_is_retried(
+    run: Run, origin: ScriptedOrigin, way: str, options: list[str], size: int
+) -> None:
+    url = failing_at_first(origin, 2, b"data: busy\n\n" + b"x" * size)
+    done = run("get", way, *SHORT, *options, url)
+    head, _, body = done.stdout.rpartition(b"\r\n\r\n")
+    assert (done.returncode, len(origin.requests)) == (OK, 3), done.stderr
+    assert (b"done" in body, b"busy" in done.stdout, b"x" in body) == (True, False, False)
+    assert head.split(b"\r\n")[0] == (b"HTTP/1.1 200" if "-i" in options else b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"), [([], (OK, b"data: busy\n\n")), (["-f"], (HTTP_FAILURE, b""))], ids=["printed", "-f"]
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_stream_prints_the_last_response(
+    run: Run, origin: ScriptedOrigin, method: str, options: list[str], expected: tuple[int, bytes]
+) -> None:
+    url = failing_at_first(origin, 9, b"data: busy\n\n")
+    assert told(run(method, "--lines", *SHORT, *options, url)) == expected
+    assert len(origin.requests) == (3 if method == "get" else 1)
+
+
+@pytest.mark.parametrize("upload", [[], ["-T", "-"]], ids=["get", "upload"])
+def test_a_stream_that_breaks_off_is_not_printed_again(run: Run, origin: ScriptedOrigin, upload: list[str]) -> None:
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n%d\nhalf" % len(origin.requests))
+        exchange.close()
+
+    done = run("put" if upload else "get", "--lines", *SHORT, *upload, origin.on("/broken", handler), stdin=b"body")
+    assert told(done) == (TRANSFER_FAILED, b"1\nhalf\n")
+    assert len(origin.requests) <= (3 if upload else 1)
+
+
+def test_a_stream_that_begins_late_is_printed_while_it_comes(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/never")
+
+    def handler(exchange: Exchange) -> None:
+        if len(origin.requests) == 1:
+            exchange.reset()
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nfirst\n")
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(b"other\n")
+
+    with Tool(variables, "get", "--lines", *SHORT, origin.on("/late", handler)) as tool:
+        assert tool.line() == "first"
+        gate.set()
+        assert (tool.line(), tool.end()) == ("other", OK)
+    assert len(origin.requests) == 2

@@ -36,23 +36,30 @@ struct StreamRunner {
         }
         let pending = PendingRequest(daemon, id: record["request"]?.string ?? "")
         defer { pending.dismiss() }
-        if record["finished"]?.bool == false {
-            try Outcome(record, request).checkStatus()
-            if request.printsHead { try ResponseOutput(record).write(to: nil, withHead: true) }
-            _ = try pending.call("request.resume")
-        }
+        try Outcome(record, request).checkStatus()
+        if request.printsHead, record["response"] != nil { try ResponseOutput(record).write(to: nil, withHead: true) }
+        if record["finished"]?.bool == false { _ = try pending.call("request.resume") }
         return try read(pending)
     }
 
     private func read(_ pending: PendingRequest) throws(Failure) -> ExitCode {
         var completion: JSON?
+        // The attempt whose body is printed: a request that was submitted is sent again even then.
+        var printed: Int?
         while completion == nil {
             let piece = try pending.call("request.read") { writer in
                 writer.member("as", streaming.rawValue)
                 writer.member("credit_bytes", StreamRunner.creditBytes)
             }
-            try Terminal.print(try bytes(of: piece))
             completion = piece["complete"]
+            let bytes = try bytes(of: piece)
+            guard !bytes.isEmpty else { continue }
+            let attempt = piece["attempt"]?.int
+            guard printed == nil || printed == attempt else {
+                throw Failure(.transferFailed, "the body broke off, and its beginning had been printed")
+            }
+            printed = attempt
+            try Terminal.print(bytes)
         }
         let record = try pending.wait()
         if request.isVerbose { Report(record).printToStandardError() }

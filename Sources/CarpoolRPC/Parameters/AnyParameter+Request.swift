@@ -140,7 +140,8 @@ extension AnyParameter {
         "hold_for_headers", .boolean,
         """
         Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel` ends \
-        the request, `request.wait` returns the whole record. For the first attempt only.
+        the request, `request.wait` returns the whole record. There is one such head: that of the first response whose \
+        status no retry policy retries.
         """, default: false)
 
     // MARK: What happens to the response

@@ -98,6 +98,9 @@ public final class Interceptor: RequestInterceptor {
         retriers.contains { $0.replacesCredential(of: request) }
     }
 
+    /// Whether one of the retriers retries the status.
+    public func retriesStatus(of request: Request) -> Bool { retriers.contains { $0.retriesStatus(of: request) } }
+
     /// Asks every retrier, in order, until one decides.
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         retry(request, dueTo: error, askedOf: retriers[...], completion)

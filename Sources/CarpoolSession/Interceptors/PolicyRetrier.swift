@@ -11,6 +11,14 @@ public final class PolicyRetrier: RequestInterceptor {
     /// The statuses that the policy retries.
     public var retriedStatuses: Set<Int> { policy.retriedStatuses }
 
+    /// Whether the policy treats the status as a failure, and would retry it now.
+    public func retriesStatus(of request: Request) -> Bool {
+        guard let status = request.response?.status, statusesWithoutValidation.contains(status) else { return false }
+        let failure = FailedAttempt(of: request, dueTo: .unacceptableStatusCode(status))
+        if case .doNotRetry = policy.decide(failure) { return false }
+        return true
+    }
+
     /// Always `true`: requests are not changed.
     public var adaptsSynchronously: Bool { true }
 

@@ -35,6 +35,9 @@ public protocol RequestRetrier: AnyObject {
     /// Whether a response with status 401 is no result, whatever the validators say: it refuses a credential that the
     /// retrier replaces. The default is `false`.
     func replacesCredential(of request: Request) -> Bool
+    /// Whether the response of a request, of which the head has arrived, is retried for its status, unless an earlier
+    /// retrier decides otherwise. The default is `false`.
+    func retriesStatus(of request: Request) -> Bool
     /// The statuses that are retried once something treats them as failures. The default is none.
     var retriedStatuses: Set<Int> { get }
     /// The element that holds a credential: the retrier itself, or one that it contains. The default is none.
@@ -47,6 +50,8 @@ public protocol RequestRetrier: AnyObject {
 extension RequestRetrier {
     /// The default: `false`.
     public func replacesCredential(of request: Request) -> Bool { false }
+    /// The default: `false`.
+    public func retriesStatus(of request: Request) -> Bool { false }
     /// The default: `false`.
     public var hidesAuthorization: Bool { false }
     /// The default: none.

@@ -76,8 +76,8 @@ public final class Request: BodyOwner {
 
     /// Bytes of the current hop's body that were read: kept, passed on, or dropped because the response redirects.
     var hopBytes = 0
-    /// Whether the head of the next attempt is the first one that the caller sees.
-    var holdsNextHead = false
+    /// Whether the caller has got the head of a response.
+    private(set) var hasShownHead = false
     /// In the order in which they were added; nearly always one or two.
     private var completions: [(token: Int, body: (Request) -> Void)] = []
     private var lastCompletion = 0
@@ -218,6 +218,7 @@ extension Request {
     /// Pauses the body, and calls the completions that wait for the head.
     func pauseAtHead() {
         machine.pauseReasons.insert(.head)
+        hasShownHead = true
         callHeadCompletions()
     }
 

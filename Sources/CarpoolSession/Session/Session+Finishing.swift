@@ -74,6 +74,13 @@ extension Session {
             || request.parameters.interceptor?.replacesCredential(of: request) ?? false
     }
 
+    /// Whether a response is no result, because its status causes another attempt: then no caller sees it.
+    func isRetriedForStatus(_ head: ResponseHead, _ request: Request) -> Bool {
+        if credentialIsReplaced(head.status, request) { return true }
+        guard head.status >= 400, request.canSendBodyAgain else { return false }
+        return interceptors(of: request).contains { $0.retriesStatus(of: request) }
+    }
+
     // MARK: Retrying
 
     /// The most attempts of one request, so that a retrier that never stops cannot grow the record without limit.

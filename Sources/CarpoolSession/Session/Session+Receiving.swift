@@ -61,11 +61,9 @@ extension Session {
         checkBodyLength(of: head, for: request)
         // For a download the model has events for what is written, and none for the head (session model 2.7).
         if request.download == nil { notify(.taskDidReceiveResponse(head), of: request) }
-        // Pauses only at the first head: a caller that has resumed the request has seen it, and waits for the end.
-        guard request.parameters.holdsForHeaders, request.state != .cancelled else { return }
-        let isFirst = request.retryCount == 0 || request.holdsNextHead
-        request.holdsNextHead = isFirst && credentialIsReplaced(head.status, request)
-        if isFirst, !request.holdsNextHead { request.pauseAtHead() }
+        // Pauses at one head only: a caller that has resumed the request has seen it, and waits for the end.
+        guard request.parameters.holdsForHeaders, !request.hasShownHead, request.state != .cancelled else { return }
+        if !isRetriedForStatus(head, request) { request.pauseAtHead() }
     }
 
     /// A piece of the body has arrived.

@@ -28,8 +28,8 @@ public final class ResponseStream {
     /// The attempt whose response arrives, from 1.
     private(set) var attempt = 1
     private var attemptHasEnded = false
-    /// Whether the response is dropped, because the request is sent again.
-    private var isSkipped = false
+    /// The body of a response that is retried for its status; `nil` for another response.
+    private var withheld: [UInt8]?
     private var isPaused = false
     /// Whether unread bytes are no longer kept.
     public private(set) var isDiscarded = false
@@ -42,7 +42,7 @@ public final class ResponseStream {
         request.whenFinished { [weak self] in self?.finish($0) }
     }
 
-    deinit { memory.change(by: -buffer.count) }
+    deinit { memory.change(by: -buffer.count - (withheld?.count ?? 0)) }
 
     /// The offset of the next byte.
     var end: Int64 { buffer.end }
@@ -182,6 +182,11 @@ public final class ResponseStream {
     }
 
     private func finish(_ request: Request) {
+        if let withheld {
+            self.withheld = nil
+            request.body.pass(withheld.count)
+            withheld.withUnsafeBytes { buffer.append($0, attempt: attempt) }
+        }
         completion = StreamCompletion(
             error: request.error, state: request.state, status: request.response?.status,
             sizeBytes: request.body.count)
@@ -194,11 +199,11 @@ extension ResponseStream: ResponseReceiver {
     func request(_ request: Request, didReceive head: ResponseHead) {
         attempt = request.attempts.count
         attemptHasEnded = false
-        isSkipped = request.session.credentialIsReplaced(head.status, request)
+        withheld = request.session.isRetriedForStatus(head, request) ? [] : nil
     }
 
     func request(_ request: Request, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        if isSkipped { return .accept }
+        if withheld != nil { return withhold(bytes, request) }
         guard backlog < memory.limit else {
             isPaused = true
             return .pause
@@ -208,6 +213,18 @@ extension ResponseStream: ResponseReceiver {
         buffer.append(bytes, attempt: attempt)
         memory.change(by: bytes.count)
         wake()
+        return .accept
+    }
+
+    /// Keeps a piece of a response that is retried: no reader gets it, unless the request is not retried after all. A
+    /// long body ends the attempt.
+    private func withhold(_ bytes: UnsafeRawBufferPointer, _ request: Request) -> BodyDisposition {
+        guard (withheld?.count ?? 0) + bytes.count <= Session.discardLimitBytes else {
+            request.recordError(.unacceptableStatusCode(request.response?.status ?? 0))
+            return .stop
+        }
+        withheld?.append(contentsOf: bytes)
+        memory.change(by: bytes.count)
         return .accept
     }
 
@@ -223,5 +240,11 @@ extension ResponseStream: ResponseReceiver {
 
     func request(_ request: Request, didEndTaskWith error: TransportError?) { attemptHasEnded = true }
 
-    func reset() {}
+    /// A caller that has got the head reads the body behind it, and not that of another attempt.
+    var isFinal: Bool { request?.hasShownHead ?? false }
+
+    func reset() {
+        memory.change(by: -(withheld?.count ?? 0))
+        withheld = nil
+    }
 }

@@ -196,6 +196,62 @@ struct ResponseStreamTests {
         #expect(request.error == nil)
     }
 
+    /// A stream with a policy that retries once, at the latest a second after the start, and a reader that has read
+    /// what it can.
+    private func retried(_ stage: Stage) throws -> (request: Request, reader: StreamReader) {
+        var policy = RetryPolicy()
+        policy.scaleMilliseconds = 1
+        policy.maximumElapsedMilliseconds = 1_000
+        policy.retriesWithoutValidation = true
+        policy.limit = 1
+        let request = stage.send {
+            $0.kind = .stream
+            $0.interceptor = PolicyRetrier(policy)
+        }
+        let reader = try #require(request.stream).attach(.lines, messageBytes: 45_000)
+        reader.grant(.max)
+        stage.transport.receive(503)
+        stage.transport.receive(Array("busy\n".utf8))
+        #expect(read(reader).isEmpty && memory.bufferedBytes == 5)
+        return (request, reader)
+    }
+
+    @Test("ST-12: readers get nothing of a response that is retried for its status")
+    func retriedStatus() throws {
+        let stage = try stage()
+        let (request, reader) = try retried(stage)
+        stage.transport.complete()
+        #expect(memory.bufferedBytes == 5)
+        stage.scheduler.advance(milliseconds: 1)
+        #expect(memory.bufferedBytes == 0)
+        stage.transport.receive(503)
+        stage.transport.receive(Array("again\n".utf8))
+        stage.transport.complete()
+        #expect(read(reader) == "again|(response_validation_failed.unacceptable_status_code)")
+        #expect(request.retryCount == 1 && memory.bufferedBytes == 0)
+    }
+
+    @Test("ST-12: what was kept of a response is passed on if there is no time for the retry any more")
+    func notRetriedAfterAll() throws {
+        let stage = try stage()
+        let (request, reader) = try retried(stage)
+        stage.scheduler.advance(milliseconds: 1_000)
+        stage.transport.complete()
+        #expect(read(reader) == "busy|(response_validation_failed.unacceptable_status_code)")
+        #expect(request.retryCount == 0 && request.body.count == 5 && memory.bufferedBytes == 0)
+    }
+
+    @Test("ST-12: a long body of a response that is retried ends the attempt")
+    func longRetriedBody() throws {
+        let stage = try stage()
+        let (request, reader) = try retried(stage)
+        while stage.transport.receive(piece(30_000)) == .accept, memory.bufferedBytes < 1_000_000 {}
+        #expect(memory.bufferedBytes <= Session.discardLimitBytes)
+        stage.transport.complete(TransportError(.cancelled, "stopped"))
+        stage.scheduler.advance(milliseconds: 1)
+        #expect(request.retryCount == 1 && read(reader).isEmpty && memory.bufferedBytes == 0)
+    }
+
     @Test(
         "ST-12: no message has records of two attempts",
         arguments: ["data: x\r\n\r\n", "data: x\n\n: ping\n", "data: x\n\ndata: ha"])

@@ -56,7 +56,8 @@ class RequestOptions(PythonOptions, total=False):
     """
     hold_for_headers: bool | None
     """Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel`
-    ends the request, `request.wait` returns the whole record. For the first attempt only. Default: false.
+    ends the request, `request.wait` returns the whole record. There is one such head: that of the first response
+    whose status no retry policy retries. Default: false.
     """
     interceptor: Sequence[Interceptor] | None
     """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
