@@ -126,6 +126,7 @@ let sessionRooms: [String: [String: String]] = [
         "Errors": "a message that cannot be parsed is a failure",
         "Request": "a stream belongs to a request",
         "Responses": "a stream is a ResponseReceiver",
+        "Session": "a body that is withheld has the limit of one that is dropped",
     ],
     "Trust": ["Errors": "a refusal of an evaluator is a failure"],
     "Uploads": [
