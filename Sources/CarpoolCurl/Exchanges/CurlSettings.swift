@@ -152,16 +152,9 @@ struct CurlSettings {
             || trust.pins.contains { !$0.hasPrefix("sha256//") } || connection.certificate != nil
     }
 
-    /// Finds files that cannot be read and versions that exclude each other, in curl's words: the daemon would refuse
-    /// them in its own.
+    /// Finds versions that exclude each other and files that cannot be read, in curl's order and words: the daemon
+    /// would refuse them in its own.
     func check() throws(CurlError) {
-        if trust.authoritiesText == nil, let path = trust.authorities,
-            SystemPath.withBytes(path, { access($0, R_OK) }) != 0
-        {
-            throw CurlError(
-                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
-        }
-        if let lists, access(lists, R_OK) != 0 { throw CurlSettings.badList(lists) }
         if let minimum = connection.minimumVersion, let maximum = connection.maximumVersion, minimum > maximum {
             throw CurlError(
                 exitCode: CurlExitCode.tlsError, message: "CURL_SSLVERSION_MAX incompatible with CURL_SSLVERSION")
@@ -179,6 +172,27 @@ struct CurlSettings {
                 exitCode: CurlExitCode.clientCertificate,
                 message: "unable to set private key file: '\(path)' type PEM")
         }
+        if trust.authoritiesText == nil, let path = trust.authorities,
+            SystemPath.withBytes(path, { access($0, R_OK) }) != 0
+        {
+            throw CurlError(
+                exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
+        }
+        if let lists, access(lists, R_OK) != 0 { throw CurlSettings.badList(lists) }
+    }
+
+    /// The settings that curl reads before the one that an error is about: ciphers, then the client certificate, then
+    /// authorities, then lists of revoked certificates. `nil` if there are none.
+    func those(before error: CurlError) -> CurlSettings? {
+        var others = self
+        switch error.exitCode {
+        case CurlExitCode.clientCertificate: (others.trust, others.connection.certificate) = (TrustArguments(), nil)
+        case CurlExitCode.badAuthorities: others.trust = TrustArguments()
+        case CurlExitCode.badRevocationList: others.trust.revocationLists = nil
+        default: return nil
+        }
+        let hasSome = connection.ciphers != nil || connection.cipherSuites != nil || others.namesFiles
+        return hasSome ? others : nil
     }
 
     private static func badList(_ path: String) -> CurlError {

@@ -1,5 +1,6 @@
 internal import CarpoolCaller
 internal import CarpoolExchange
+internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
@@ -103,9 +104,32 @@ extension CurlTransfer {
         }
         if let message = error.message, let failure = plan.operation.settings.failure(ofRefusal: message) {
             reporter.noteUnverified()
-            return failure
+            return earlierFailure(than: failure) ?? failure
         }
-        return CurlError(daemon: error)
+        let failure = CurlError(daemon: error)
+        if failure.exitCode == CurlExitCode.clientCertificate { reporter.noteUnverified() }
+        return failure
+    }
+
+    /// What curl finds before a setting of TLS that cannot be used. The daemon knows ciphers, and what is in files; it
+    /// sends nothing.
+    func earlierFailure(than error: CurlError) -> CurlError? {
+        guard let settings = plan.operation.settings.those(before: error), let hop = try? CurlHop(plan) else {
+            return nil
+        }
+        do throws(Failure) {
+            _ = try context.daemons.call("request.explain") { writer in
+                writer.beginObject()
+                writer.member("url", hop.url.text)
+                settings.write(for: hop.url, to: &writer)
+                writer.endObject()
+            }
+            return nil
+        } catch let refusal {
+            let codes = [CurlExitCode.badCipher, CurlExitCode.clientCertificate, CurlExitCode.badAuthorities]
+            let found = failure(of: refusal)
+            return codes.contains(found.exitCode) ? found : nil
+        }
     }
 
     /// The exchange of a request.

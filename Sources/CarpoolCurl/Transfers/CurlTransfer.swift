@@ -105,9 +105,9 @@ final class CurlTransfer {
                 reporter.restart(number: context.nextAttempt())
                 let proxy = CurlProxy.of(hop.url, plan.operation.options.connection, context.environment)
                 reporter.begin(hop, usesProxy: proxy != nil)
-                reporter.noteUnverified()
+                if error.exitCode != CurlExitCode.tlsError { reporter.noteUnverified() }
             }
-            throw error
+            throw earlierFailure(than: error) ?? error
         }
     }
 
