@@ -1,16 +1,17 @@
 """`carpool curl` does what curl does in the cells of a matrix of options (`curl/matrix.toml`).
 
-A seeded sample runs by default, all cells with CARPOOL_CURL_CELLS=all. CARPOOL_CURL_SEED chooses another sample.
+A seeded sample runs by default, all cells with CARPOOL_CURL_CELLS=all. CARPOOL_CURL_SEED chooses another sample. A cell
+has to differ as the rules of known differences say, in all that they name and nothing else.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import ssl
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,15 +30,15 @@ from origins.scripted import Received, ScriptedOrigin
 pytestmark = pytest.mark.own_daemon
 
 REAL = shutil.which(os.environ.get("CARPOOL_REAL_CURL", "curl")) or ""
-COUNT = os.environ.get("CARPOOL_CURL_CELLS", "60")
-"""How many cells of each matrix run, or `all`."""
+ALL = os.environ.get("CARPOOL_CURL_CELLS") == "all"
 SEED = int(os.environ.get("CARPOOL_CURL_SEED", "1"))
+CELLS = {"credentials": matrix.credential_cells(), "tls": matrix.tls_cells()}
 CHUNK = 20
 """How many cells one test runs: it has to end in time on a slow machine."""
 
 
 def chunks(cells: list[Cell]) -> list[list[Cell]]:
-    chosen = matrix.sample(cells, COUNT, SEED)
+    chosen = cells if ALL else matrix.sample(cells, SEED)
     return [chosen[start : start + CHUNK] for start in range(0, len(chosen), CHUNK)]
 
 
@@ -51,12 +52,12 @@ class Place:
     daemon: Daemon
     tool: str
 
-    def differences(self, cell: Cell) -> dict[str, str]:
-        """Run a cell by both programs; returns what differs."""
+    def differences(self, cell: Cell) -> tuple[int, dict[str, str]]:
+        """Run a cell by both programs; returns the exit code of curl, and what differs."""
         expected = self._run(REAL, cell)
         self.daemon.call("pool.flush")
         actual = self._run(self.tool, cell, expected.parts["number of requests"])
-        return matrix.differences(expected, actual)
+        return expected.parts["exit code"], matrix.differences(expected, actual)
 
     def _run(self, program: str, cell: Cell, count: int = 0) -> matrix.Outcome:
         for origin in self.origins:
@@ -116,19 +117,34 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def check(place: Place, cells: list[Cell], used: Counter[int]) -> None:
-    """Fail with all cells that differ where no rule says so."""
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all workers record what differs: a file for each matrix."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def check(place: Place, cells: list[Cell], records: Path) -> None:
+    """Fail with the cells that differ otherwise than the rules say."""
     found: list[str] = []
     for cell in cells:
-        differs = place.differences(cell)
-        for number, allowed in matrix.known(cell):
-            if set(differs) & set(allowed):
-                used[number] += 1
-                differs = {name: text for name, text in differs.items() if name not in allowed}
-        if differs:
-            lines = [f"    {name}: {text}" for name, text in differs.items()]
+        code, differs = place.differences(cell)
+        with (records / f"{cell.matrix}.jsonl").open("a") as file:
+            file.write(json.dumps({"cell": dict(cell.values), "exit": code, "differs": differs}) + "\n")
+        surprises = matrix.surprises(cell, code, differs)
+        if surprises:
+            lines = [f"    {name}: {differs.get(name, 'does not differ')}" for name in surprises]
             found.append("\n".join([str(cell), "  " + " ".join(cell.words(place._names(cell))), *lines]))
-    assert not found, f"{len(found)} of {len(cells)} cells differ\n" + "\n".join(found)
+    assert not found, f"{len(found)} of {len(cells)} cells are not as the rules say\n" + "\n".join(found)
+    if ALL:
+        check_rules(cells[0].matrix, records)
+
+
+def check_rules(name: str, records: Path) -> None:
+    """Fail with rules that are about no cell, unless cells are still to run."""
+    rows = [json.loads(line) for line in (records / f"{name}.jsonl").read_text().splitlines()]
+    if len(rows) == len(CELLS[name]):
+        assert matrix.unused(name, {Cell(name, row["cell"]): row["exit"] for row in rows}) == []
 
 
 @pytest.fixture(scope="module")
@@ -139,15 +155,9 @@ def credentials(daemon: Daemon, directory: Path) -> Iterator[Place]:
     origin.stop()
 
 
-@pytest.fixture(scope="module")
-def used() -> dict[str, Counter[int]]:
-    """How many cells needed each rule, by matrix."""
-    return {"credentials": Counter(), "tls": Counter()}
-
-
-@pytest.mark.parametrize("cells", chunks(matrix.credential_cells()), ids=lambda cells: str(cells[0]))
-def test_credentials(cells: list[Cell], credentials: Place, used: dict[str, Counter[int]]) -> None:
-    check(credentials, cells, used["credentials"])
+@pytest.mark.parametrize("cells", chunks(CELLS["credentials"]), ids=lambda cells: str(cells[0]))
+def test_credentials(cells: list[Cell], credentials: Place, records: Path) -> None:
+    check(credentials, cells, records)
 
 
 class Certificates:
@@ -277,25 +287,36 @@ def tls(
         origin.stop()
 
 
-@pytest.mark.parametrize("cells", chunks(matrix.tls_cells()), ids=lambda cells: str(cells[0]))
-def test_tls(cells: list[Cell], tls: Place, used: dict[str, Counter[int]]) -> None:
-    check(tls, cells, used["tls"])
-
-
-@pytest.mark.skipif(COUNT != "all", reason="a sample need not have the cells of each rule")
-@pytest.mark.parametrize("name", ["credentials", "tls"])
-def test_every_known_difference_is_one(name: str, used: dict[str, Counter[int]]) -> None:
-    if not used[name]:
-        pytest.skip("the cells ran in other workers")
-    rules = matrix.DATA[name]["known"]
-    assert [rule["reason"] for number, rule in enumerate(rules) if not used[name][number]] == []
+@pytest.mark.parametrize("cells", chunks(CELLS["tls"]), ids=lambda cells: str(cells[0]))
+def test_tls(cells: list[Cell], tls: Place, records: Path) -> None:
+    check(tls, cells, records)
 
 
 def test_a_wrong_program_is_found(credentials: Place, tmp_path: Path) -> None:
     """The comparison sees another exit code, another body and a missing request."""
-    cell = next(cell for cell in matrix.credential_cells() if cell.values["demand"] == "digest")
+    cell = next(cell for cell in CELLS["credentials"] if cell.values["demand"] == "digest")
     script = tmp_path / "wrong"
     script.write_text("#!/bin/sh\necho wrong\nexit 3\n")
     script.chmod(0o755)
     wrong = Place(credentials.directory, credentials.origins, credentials.names, credentials.daemon, str(script))
-    assert {"exit code", "stdout", "number of requests", "json.http_code"} <= set(wrong.differences(cell))
+    assert {"exit code", "stdout", "number of requests", "json.http_code"} <= set(wrong.differences(cell)[1])
+
+
+def test_a_rule_allows_neither_more_nor_less_than_it_names() -> None:
+    usual = {axis: next(iter(values)) for axis, values in matrix.DATA["tls"]["axes"].items()}
+    cell = Cell("tls", {**usual, "pin": "wrong"})
+    assert matrix.surprises(cell, 90, ["json.certs", "json.num_certs"]) == []
+    assert matrix.surprises(cell, 90, ["json.certs", "json.num_certs", "stdout"]) == ["stdout"]
+    assert matrix.surprises(cell, 90, ["json.certs"]) == ["json.num_certs"]
+    assert matrix.surprises(cell, 0, ["json.certs"]) == ["json.certs"]
+    assert any("exit 90" in text for text in matrix.unused("tls", {cell: 0}))
+
+
+def test_a_sample_has_each_value_and_the_pairs() -> None:
+    for name, cells in CELLS.items():
+        chosen = matrix.sample(cells, SEED)
+        parts = set().union(*(matrix._parts(cell) for cell in chosen))
+        assert parts == set().union(*(matrix._parts(cell) for cell in cells)), name
+        assert {part for part in parts if len(part) == 2} == {
+            (axis, value) for axis, values in matrix.DATA[name]["axes"].items() for value in values
+        }

@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -29,7 +29,7 @@ _BOUNDARY = re.compile(rb"-{24}[0-9A-Za-z]{22}")
 _MASKS = [_BOUNDARY, re.compile(rb"Date: [^\r]*"), re.compile(rb'nonce="[^"]*"')]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cell:
     """A value of each axis."""
 
@@ -79,30 +79,77 @@ def tls_cells() -> list[Cell]:
     return list(found.values())
 
 
-def sample(cells: Sequence[Cell], count: str, seed: int) -> list[Cell]:
-    """So many of the cells, or `all`."""
-    return list(cells) if count == "all" else random.Random(seed).sample(list(cells), min(int(count), len(cells)))
+def sample(cells: Sequence[Cell], seed: int) -> list[Cell]:
+    """Some of the cells: each value of each axis is in one, and each pair of values of the axes that are paired."""
+    most = DATA[cells[0].matrix].get("most", len(cells[0].values))
+    left = [cell for cell in cells if _unusual(cell) <= most]
+    random.Random(seed).shuffle(left)
+    parts = {cell: _parts(cell) for cell in left}
+    missing = set().union(*parts.values())
+    chosen: list[Cell] = []
+    while missing:
+        chosen.append(max(left, key=lambda cell: len(parts[cell] & missing)))
+        missing -= parts[chosen[-1]]
+    return chosen
+
+
+def _unusual(cell: Cell) -> int:
+    """How many values of a cell are not the first of their axes."""
+    axes = DATA[cell.matrix]["axes"]
+    return sum(value != next(iter(axes[axis])) for axis, value in cell.values.items())
+
+
+def _parts(cell: Cell) -> set[tuple[str, ...]]:
+    """The values that a cell tests, and the pairs of those whose axes are paired. A fault hides all other values."""
+    faults = _faults(cell)
+    if faults:
+        return set(faults)
+    paired = [(axis, cell.values[axis]) for axis in DATA[cell.matrix].get("paired", [])]
+    return {*cell.values.items(), *(first + second for first, second in itertools.combinations(paired, 2))}
 
 
 def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
-    """Whether a cell has, of each axis that a rule names, one of its values, and so many faults."""
-    if _faults(cell) < rule.get("faults", 0):
+    """Whether a cell has, of each axis that a rule names, one of its values, so many faults, and is none of `but`."""
+    if any(_matches(cell, each) for each in rule.get("but", [])):
         return False
-    axes = {axis: rule[axis] for axis in rule if axis in cell.values}
-    return all(cell.values[axis] in ([wanted] if isinstance(wanted, str) else wanted) for axis, wanted in axes.items())
+    if not all(cell.values[axis] in rule[axis] for axis in rule if axis in cell.values):
+        return False
+    return "faults" not in rule or len(_faults(cell)) >= rule["faults"]
 
 
-def _faults(cell: Cell) -> int:
-    """How many settings a cell has that no connection can be made with."""
-    faults: dict[str, list[str]] = DATA[cell.matrix].get("faults", {})
-    return sum(cell.values[axis] in values for axis, values in faults.items())
+def _faults(cell: Cell) -> list[tuple[str, str]]:
+    """The values of a cell that no connection can be made with."""
+    faults = [rule for rule in DATA[cell.matrix].get("faults", []) if _matches(cell, rule)]
+    return [(axis, cell.values[axis]) for rule in faults for axis in rule if axis in cell.values]
 
 
-def known(cell: Cell) -> Iterator[tuple[int, Sequence[str]]]:
-    """The rules of known differences that are about a cell: their numbers, and what they allow to differ."""
-    for number, rule in enumerate(DATA[cell.matrix].get("known", [])):
-        if _matches(cell, rule):
-            yield number, rule["differs"]
+def applying(cell: Cell, code: int) -> list[dict[str, Any]]:
+    """The rules of known differences that are about a cell in which curl has this exit code."""
+    rules = DATA[cell.matrix]["known"]
+    return [rule for rule in rules if _matches(cell, rule) and code in rule.get("exit", [code])]
+
+
+def surprises(cell: Cell, code: int, names: Collection[str]) -> list[str]:
+    """What differs in a cell although no rule has it, and what a rule has and does not differ."""
+    rules = applying(cell, code)
+    always = {name for rule in rules if not rule.get("race") for name in rule["differs"]}
+    sometimes = {name for rule in rules for name in rule["differs"]}
+    return [*(name for name in names if name not in sometimes), *sorted(always - set(names))]
+
+
+def unused(name: str, codes: Mapping[Cell, int]) -> list[str]:
+    """What rules name and no cell has, if these are all cells of a matrix with the exit codes of curl."""
+    used: set[tuple[int, str, object]] = set()
+    for cell, code in codes.items():
+        for rule in applying(cell, code):
+            used.update((id(rule), axis, value) for axis, value in {**cell.values, "exit": code}.items())
+    return [
+        f"{part} {value!r} of: {rule['reason']}"
+        for rule in DATA[name]["known"]
+        for part in {*DATA[name]["axes"], "exit"} & set(rule)
+        for value in rule[part]
+        if (id(rule), part, value) not in used
+    ]
 
 
 def run(
