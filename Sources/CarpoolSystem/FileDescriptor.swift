@@ -213,6 +213,12 @@ public enum Bytes {
         }
     }
 
+    /// How many bytes a pipe has (FIONREAD, pipe(7)).
+    public static func available(inPipe pipe: Int32) -> Int {
+        var count: Int32 = 0
+        return ioctl(pipe, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
     /// Moves bytes from a pipe into another descriptor, without copying them through the process (splice(2)). Waits
     /// until that has taken them. Fails with EINVAL if it takes none that way, as a file that is open for appending.
     public static func move(_ count: Int, fromPipe pipe: Int32, to fd: Int32) -> IOResult {

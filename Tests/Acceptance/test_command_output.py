@@ -88,6 +88,13 @@ def test_the_head_is_printed_before_a_body_that_waits(variables: dict[str, str],
         assert process.stdout.read() == b"body"
 
 
+def test_a_reader_of_the_first_line_has_a_short_response(variables: dict[str, str], origin: ScriptedOrigin) -> None:
+    url = origin.on("/short", lambda exchange: exchange.reply(200, b"one\ntwo\n" * 100))
+    script = f"for i in $(seq 20); do '{CARPOOL}' get -i {url} | head -1 >/dev/null; echo ${{PIPESTATUS[0]}}; done"
+    done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, timeout=60, check=False)
+    assert (done.stdout.split(), done.stderr) == ([b"0"] * 20, b"")
+
+
 @pytest.mark.parametrize("part", [b"first", LARGE], ids=["short", "large"])
 @pytest.mark.parametrize("head", [[], ["-i"]], ids=["body", "head"])
 def test_the_exit_code_says_whether_it_was_whole(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from harness.command import Run
@@ -154,6 +156,29 @@ def test_head_ends_the_transfer_at_once(variables: dict[str, str], origin: Scrip
     eventually(lambda: seen.ended == 1)
     # What was read beyond is what the pipes and sockets hold, and not the body.
     assert seen.sent < 64 << 20
+
+
+def test_a_short_response_in_pieces_is_written_at_its_end(
+    variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """As curl's stdio does, so that a reader of the first line, which leaves, has all of it."""
+    gone = tmp_path / "gone"
+
+    def pieces(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\none\n")
+        with contextlib.suppress(AssertionError):
+            eventually(gone.exists, 0.5)
+        exchange.send(b"two\n")
+
+    url = origin.on("/pieces", pieces)
+    for options, expected in [("-s", 0), ("-si", 0), ("-sN", WRITE_ERROR)]:
+        gone.unlink(missing_ok=True)
+        script = f"set -o pipefail; '{CARPOOL}' curl {options} {url} | {{ head -1; : > '{gone}'; }}"
+        done = subprocess.run(
+            ["bash", "-c", script], env=variables, capture_output=True, timeout=PATIENCE_SECONDS, check=False
+        )
+        assert (done.returncode, done.stderr) == (expected, b""), options
+        assert done.stdout.splitlines() == [b"HTTP/1.1 200 OK" if "i" in options else b"one"]
 
 
 def test_what_is_stopped_goes_on(launch: Start, origin: ScriptedOrigin) -> None:

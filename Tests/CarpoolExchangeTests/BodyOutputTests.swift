@@ -68,4 +68,26 @@ struct BodyOutputTests {
         try appending.write(bytes)
         #expect(try content("file") == "moved and written")
     }
+
+    @Test func anOutputWithoutAReaderIsAFailureUntilThePipeIsEmpty() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let ends = try FileDescriptor.pipe()
+        let reader = FileDescriptor(owning: ends.read)
+        let output = try FileDescriptor.pipe()
+        close(output.read)
+        defer { close(output.write) }
+        try BlockingOutput(borrowing: ends.write).write(Array("left".utf8))
+        close(ends.write)
+        var mover = PipeMover()
+        let error = #expect(throws: SystemError.self) { _ = try mover.next(from: reader.raw, to: output.write) }
+        #expect(error?.code == EPIPE)
+        guard case .bytes(let bytes) = try mover.next(from: reader.raw, to: nil), bytes.count == 4 else {
+            Issue.record("the bytes are still there")
+            return
+        }
+        guard case .end = try mover.next(from: reader.raw, to: output.write) else {
+            Issue.record("nothing is left")
+            return
+        }
+    }
 }

@@ -85,7 +85,8 @@ final class OutputCopy {
         let patience = meter.isShown ? ProgressMeter.milliseconds : .max
         let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : patience)
         let inputs = hasEnded ? [daemon.descriptor] : [daemon.descriptor, pipe.raw]
-        let output = target.descriptor
+        // Once everything is written, it does not matter that the reader has gone.
+        let output = hasEnded ? nil : target.descriptor
         let ready = deadline.waitForInput(inputs, orLossOf: output.map { [$0] } ?? [])
         if let ready, ready == output { throw Failure.brokenPipe }
         defer { showProgress() }
@@ -165,6 +166,7 @@ final class OutputCopy {
         if request.printsHead, !isHeadPrinted {
             // Only bytes of an accepted response are in the pipe.
             guard hasBytes() else { return false }
+            guard target.isFile else { return try printHeadAndPiece() }
             try printHead()
         }
         // A file is opened with the first byte, and an empty one at the end.
@@ -187,6 +189,15 @@ final class OutputCopy {
         return true
     }
 
+    /// Prints the head and the first bytes of the body in one piece; returns whether there were any.
+    private func printHeadAndPiece() throws(Failure) -> Bool {
+        guard let head, case .bytes(let bytes)? = try? mover.next(from: pipe.raw, to: nil) else { return false }
+        isHeadPrinted = true
+        movedBytes += bytes.count
+        try Terminal.print(ResponseOutput(head).head(isTerminal: Terminal.isTerminal) + bytes)
+        return true
+    }
+
     /// Prints what the pipe has on a terminal; returns false at its end.
     private func printPiece(_ body: inout TerminalBody) throws(Failure) -> Bool {
         guard case .bytes(let bytes)? = try? mover.next(from: pipe.raw, to: nil) else { return false }
@@ -197,8 +208,7 @@ final class OutputCopy {
 
     /// Waits until the pipe is readable; returns whether it has bytes, or has ended without any.
     private func hasBytes() -> Bool {
-        var count: Int32 = 0
         _ = MonotonicTime.read().advanced(milliseconds: .max).waitForInput(pipe.raw)
-        return ioctl(pipe.raw, UInt(FIONREAD), &count) == 0 && count > 0
+        return Bytes.available(inPipe: pipe.raw) > 0
     }
 }

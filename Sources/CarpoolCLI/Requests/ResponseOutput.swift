@@ -112,7 +112,7 @@ struct ResponseOutput {
     }
 
     /// Status line and fields in the form of HTTP/1.1 (RFC 9112), without a reason phrase, which HTTP/2 does not have.
-    private func head(isTerminal: Bool) -> [UInt8] {
+    func head(isTerminal: Bool) -> [UInt8] {
         let response = record["response"]
         let version = ResponseOutput.statusLineVersion(response?["http_version"]?.string ?? "")
         var head = Array("\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)

@@ -2,11 +2,12 @@ internal import CarpoolExchange
 internal import CarpoolSystem
 internal import Glibc
 
-/// Standard error of the command, or the file of `--stderr`.
+/// Standard output of the command, and standard error or the file of `--stderr`.
 final class CurlConsole {
     private let messages: CurlMessage
     private let file: BodyOutput?
     private let raw: Int32
+    let output = CurlStandardOutput()
     let columns: Int
 
     init(_ global: CurlGlobalOptions, _ environment: Environment) {
@@ -38,6 +39,10 @@ final class CurlConsole {
 
     func write(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
-        try? BlockingOutput(borrowing: raw).write(bytes)
+        if raw == STDOUT_FILENO {
+            try? output.write(bytes, isFlushed: true)
+        } else {
+            try? BlockingOutput(borrowing: raw).write(bytes)
+        }
     }
 }

@@ -6,6 +6,7 @@ internal import Glibc
 final class CurlSink {
     private let transfer: CurlPlannedTransfer
     private let options: CurlResponseOptions
+    private let console: CurlConsole
     /// The open file of the body; `nil` for standard output and before the first byte.
     private var file: BodyOutput?
     private var headFile: BodyOutput?
@@ -22,8 +23,9 @@ final class CurlSink {
     /// curl writes no larger pieces.
     private static let callbackBytes = 16_384
 
-    init(_ transfer: CurlPlannedTransfer) {
+    init(_ transfer: CurlPlannedTransfer, _ console: CurlConsole) {
         self.transfer = transfer
+        self.console = console
         options = transfer.operation.options.response
     }
 
@@ -114,7 +116,7 @@ final class CurlSink {
         if let headFile {
             try CurlSink.write(bytes, to: headFile.descriptor)
         } else if options.headFile == "-" {
-            try CurlSink.write(bytes, to: STDOUT_FILENO)
+            try print(bytes, isFlushed: true)
         }
         if printsHeads { try write(bytes) }
     }
@@ -128,7 +130,11 @@ final class CurlSink {
 
     private func write(_ bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
         try open(for: bytes.count)
-        try CurlSink.write(bytes, to: file?.descriptor ?? STDOUT_FILENO, of: length)
+        if let file {
+            try CurlSink.write(bytes, to: file.descriptor, of: length)
+        } else {
+            try print(bytes, of: length, isFlushed: options.isUnbuffered)
+        }
         writtenBytes += Int64(bytes.count)
     }
 
@@ -136,26 +142,49 @@ final class CurlSink {
         do throws(SystemError) {
             try BlockingOutput(borrowing: fd).write(bytes)
         } catch {
-            let count = max(bytes.count, length.map { Int(clamping: $0) } ?? 0)
-            throw failure(min(count, callbackBytes), isClosed: error.code == EPIPE)
+            let count = passed(bytes, length)
+            throw error.code == EPIPE || count >= CurlStandardOutput.blockBytes ? failure(count) : failureAtEnd
         }
     }
 
-    /// Bytes that are not written. curl keeps a few in a buffer, and prints nothing if only its end fails.
-    private static func failure(_ count: Int, isClosed: Bool = true) -> CurlError {
-        guard isClosed || count >= bufferBytes else {
-            return CurlError(exitCode: CurlExitCode.writeError, message: "", form: .silent)
+    /// Writes to standard output.
+    private func print(_ bytes: [UInt8], of length: Int64? = nil, isFlushed: Bool) throws(CurlError) {
+        let kept = console.output.keptBytes
+        do throws(SystemError) {
+            try console.output.write(bytes, isFlushed: isFlushed)
+        } catch {
+            let count = CurlSink.passed(bytes, length)
+            guard kept + count < CurlStandardOutput.blockBytes else { throw CurlSink.failure(count, behind: kept) }
+            throw CurlError(
+                exitCode: CurlExitCode.writeError, message: "client returned ERROR on write of \(count) bytes")
         }
+    }
+
+    /// How many bytes curl would have passed on, of a body of this length.
+    private static func passed(_ bytes: [UInt8], _ length: Int64?) -> Int {
+        min(max(bytes.count, length.map { Int(clamping: $0) } ?? 0), callbackBytes)
+    }
+
+    /// Bytes that are not written, behind some that were kept: as many as make a block were taken.
+    private static func failure(_ count: Int, behind kept: Int = 0) -> CurlError {
+        let taken = kept == 0 ? 0 : CurlStandardOutput.blockBytes - kept
         return CurlError(
             exitCode: CurlExitCode.writeError,
-            message: "Failure writing output to destination, passed \(count) returned 0")
+            message: "Failure writing output to destination, passed \(count) returned \(taken)")
     }
 
-    private static let bufferBytes = 4_096
+    /// Bytes that were kept and are not written at the end, of which curl prints nothing.
+    private static let failureAtEnd = CurlError(exitCode: CurlExitCode.writeError, message: "", form: .silent)
+
+    /// Writes what standard output has kept, unless the body has a file.
+    private func flush() throws(CurlError) {
+        guard file == nil else { return }
+        do throws(SystemError) { try console.output.flush() } catch { throw CurlSink.failureAtEnd }
+    }
 
     /// Binary bytes are not written to a terminal, unless the output is named.
     private func checkTerminal(_ bytes: [UInt8]) throws(CurlError) {
-        guard bodyBytes == 0, isStandardOutput, bytes.prefix(2_000).contains(0), isatty(STDOUT_FILENO) == 1 else {
+        guard bodyBytes == 0, isStandardOutput, bytes.prefix(2_000).contains(0), console.output.isTerminal else {
             return
         }
         throw CurlError(
@@ -169,11 +198,11 @@ final class CurlSink {
 
     /// Moves what a pipe has to the output, at most so many bytes; returns how many, 0 at its end.
     func move(from pipe: Int32, atMost limit: Int, _ trace: CurlTrace) throws(CurlError) -> Int {
-        let isFirstOnTerminal = bodyBytes == 0 && isStandardOutput && isatty(STDOUT_FILENO) == 1
+        let isFirstOnTerminal = bodyBytes == 0 && isStandardOutput && console.output.isTerminal
         var target: Int32?
         if !isFirstOnTerminal, !trace.hasBodies {
             try open(for: min(limit, CurlSink.callbackBytes))
-            target = file?.descriptor ?? STDOUT_FILENO
+            target = try file?.descriptor ?? standardOutput(for: min(limit, Bytes.available(inPipe: pipe)))
         }
         switch take(from: pipe, to: target, atMost: limit) {
         case .success(.moved(let count)):
@@ -191,6 +220,18 @@ final class CurlSink {
         }
     }
 
+    /// Standard output, if the kernel may move so many bytes to it; `nil` if they are kept.
+    private func standardOutput(for count: Int) throws(CurlError) -> Int32? {
+        // Nothing is the end.
+        guard count > 0, !options.isUnbuffered else { return count > 0 ? STDOUT_FILENO : nil }
+        guard !console.output.keeps(count) else { return nil }
+        let kept = console.output.keptBytes
+        do throws(SystemError) { try console.output.flush() } catch {
+            throw CurlSink.failure(min(count, CurlSink.callbackBytes), behind: kept)
+        }
+        return STDOUT_FILENO
+    }
+
     private func take(
         from pipe: Int32, to output: Int32?, atMost limit: Int
     ) -> Result<PipeMover.Piece, SystemError> {
@@ -205,6 +246,7 @@ final class CurlSink {
 
     /// Forgets what an attempt has written, as far as the output is a file (`--retry`).
     func rewind(to offset: Int64) {
+        try? flush()
         guard let file, writtenBytes > 0 else { return }
         file.rewind(to: offset)
         writtenBytes = 0
@@ -215,5 +257,6 @@ final class CurlSink {
     func finish(_ error: CurlError?, makesFile: Bool) throws(CurlError) {
         if error == nil, makesFile, !transfer.operation.options.request.isHead { try open(for: 0) }
         if error != nil, options.removesOnError, let path = file?.path { _ = unlink(path) }
+        try flush()
     }
 }

@@ -67,7 +67,7 @@ final class CurlTrace {
     func received(count: Int) { name(count: count, mark: "{") }
 
     private func name(count: Int, mark: String) {
-        guard case .verbose = format, count > 0, !isBodyNamed, isatty(STDOUT_FILENO) != 1 else { return }
+        guard case .verbose = format, count > 0, !isBodyNamed, !console.output.isTerminal else { return }
         isBodyNamed = true
         write(Array("\(mark) [\(count) bytes data]\n".utf8))
     }
@@ -146,7 +146,7 @@ final class CurlTrace {
         if let file {
             try? BlockingOutput(borrowing: file.descriptor).write(line)
         } else if writesToOutput {
-            try? BlockingOutput(borrowing: STDOUT_FILENO).write(line)
+            try? console.output.write(line)
         } else {
             console.write(line)
         }

@@ -93,7 +93,7 @@ extension CurlTransfer {
             if fallback == .standardError {
                 try? BlockingOutput(borrowing: STDERR_FILENO).write(piece.bytes)
             } else {
-                try? BlockingOutput(borrowing: STDOUT_FILENO).write(piece.bytes)
+                try? context.console.output.write(piece.bytes)
             }
         }
     }

@@ -55,7 +55,7 @@ final class CurlTransfer {
     init(_ plan: CurlPlannedTransfer, _ context: CurlContext) {
         self.plan = plan
         self.context = context
-        sink = CurlSink(plan)
+        sink = CurlSink(plan, context.console)
         reporter = CurlReporter(plan)
         retry = CurlRetry(plan.operation.options.retry)
         pace = CurlPace(plan.operation.options.response)

@@ -40,6 +40,7 @@ final class CurlTransfers {
             finishTransfers()
         }
         saveCookies()
+        try? context.console.output.flush()
         return result
     }
 
@@ -141,7 +142,7 @@ final class CurlTransfers {
 
     private func saveCookies() {
         for path in Set(operations.compactMap(\.options.request.cookieJar)) {
-            if let remark = context.cookies.write(to: path) { context.trace.info(remark) }
+            if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
         }
     }
 }

@@ -14,7 +14,9 @@ package struct PipeMover {
         case end
     }
 
-    /// Empty until the kernel has refused to move bytes, or the caller has asked for them.
+    /// Whether the kernel has refused to move bytes.
+    private var isRefused = false
+    /// Empty until bytes were read.
     private var scratch: [UInt8] = []
 
     private static let pieceBytes = 1 << 20
@@ -28,12 +30,14 @@ package struct PipeMover {
     package mutating func next(
         from pipe: Int32, to output: Int32?, atMost limit: Int = .max
     ) throws(SystemError) -> Piece {
-        if scratch.isEmpty, let output {
+        if !isRefused, let output {
             switch Bytes.move(min(limit, PipeMover.pieceBytes), fromPipe: pipe, to: output) {
             case .bytes(let count): return .moved(count)
             case .endOfFile: return .end
-            case .wouldBlock: break
-            case .failed(let code) where code == EINVAL || code == EAGAIN: break
+            case .wouldBlock: isRefused = true
+            case .failed(let code) where code == EINVAL || code == EAGAIN: isRefused = true
+            // The kernel looks at the output first, even if there is nothing left to move.
+            case .failed(EPIPE) where PipeMover.hasEnded(pipe): return .end
             case .failed(let code): throw SystemError(code: code, operation: "splice")
             }
         }
@@ -44,5 +48,11 @@ package struct PipeMover {
         }
         guard case .bytes(let count) = result else { return .end }
         return .bytes(Array(scratch[..<count]))
+    }
+
+    /// Whether a pipe has no bytes and no writer.
+    private static func hasEnded(_ pipe: Int32) -> Bool {
+        var entry = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLIN | POLLHUP) == Int16(POLLHUP)
     }
 }

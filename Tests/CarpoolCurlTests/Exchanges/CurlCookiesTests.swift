@@ -23,7 +23,7 @@ struct CurlCookiesTests {
 
     private static func written(_ cookies: CurlCookies) throws -> [String] {
         let folder = try TemporaryFolder()
-        #expect(cookies.write(to: "\(folder.path)/jar") == nil)
+        #expect(cookies.write(to: "\(folder.path)/jar", CurlStandardOutput()) == nil)
         let lines = try folder.read("jar").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.prefix(4).map { $0.isEmpty || $0.hasPrefix("# ") } == [true, true, true, true])
         #expect(lines.last?.isEmpty == true)
@@ -106,7 +106,7 @@ struct CurlCookiesTests {
 
     @Test func aFileThatCannotBeWrittenIsARemark() {
         #expect(
-            CurlCookies().write(to: "/none/jar")
+            CurlCookies().write(to: "/none/jar", CurlStandardOutput())
                 == "WARNING: failed to save cookies in /none/jar: (23) Failed writing received data to "
                 + "disk/application")
     }

@@ -14,7 +14,7 @@ struct CurlSinkTests {
         let words = words.map { $0.replacing("{d}", with: folder.path) }
         let line = try CurlLine.read(words + [url])
         var plan = CurlPlan(try line.invocation.operations.map { try CurlPreparedOperation($0, Environment([:])) })
-        return CurlSink(try #require(try plan.next()))
+        return CurlSink(try #require(try plan.next()), CurlConsole(CurlGlobalOptions(), Environment([:])))
     }
 
     private static func failure(_ read: () throws -> Void) -> CurlError? {
