@@ -17,7 +17,7 @@ from harness.story import BEGINNING, METRICS, Story, ending
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.authority import Authority
-from origins.chains import pin
+from origins.chains import Signer, pin
 from origins.nginx import Nginx
 from origins.trustworld import HOST, World, failure, logs, perform
 
@@ -181,6 +181,15 @@ def test_a_directory_of_authorities(client: carpool.Client, world: World, tmp_pa
     (tmp_path / "one.pem").write_bytes(world.root.file.read_bytes())
     (tmp_path / "README").write_text("not a certificate")
     assert failure(perform(client, server.port, {"ca_path": str(tmp_path)})) is None
+    other = Signer(tmp_path / "others", "other")
+    assert failure(perform(client, server.port, {"ca_file": str(other.file)})) is not None
+    for others in ({"ca_file": str(other.file)}, {"ca_pem": other.file.read_text()}):
+        assert failure(perform(client, server.port, {**others, "ca_path": str(tmp_path)})) is None
+    folders = [str(other.file.parent), str(tmp_path)]
+    assert failure(perform(client, server.port, {"ca_path": folders})) is None
+    with pytest.raises(carpool.RPCError) as caught:
+        client.call("request.perform", url="https://127.0.0.1:1/", trust={"ca_path": [str(tmp_path), "relative"]})
+    assert caught.value.data["path"] == "params.trust.ca_path[1]"
     with pytest.raises(carpool.CarpoolError):
         perform(client, server.port, {"ca_path": str(tmp_path / "none")})
 

@@ -16,7 +16,7 @@ extension Failure {
 
     /// The failure without the option of authorities that the environment names; the hint has the variable.
     private func namingVariable(of request: RequestArguments) -> Failure {
-        guard request.trust.authorities == nil, request.trust.directory == nil, let message else { return self }
+        guard request.trust.authorities == nil, request.trust.directories.isEmpty, let message else { return self }
         for option in ["--cacert: ", "--capath: "] where message.hasPrefix(option) {
             return Failure(code, "certificate authorities: \(message.dropFirst(option.utf8.count))", hint: hint)
         }

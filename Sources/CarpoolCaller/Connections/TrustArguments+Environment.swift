@@ -9,7 +9,7 @@ extension TrustArguments {
 
     /// These arguments, with the authorities that the environment names if no option does.
     package func orAuthorities(of environment: Environment) -> TrustArguments {
-        guard !isInsecure, !asksForKeys, authorities == nil, directory == nil else { return self }
+        guard !isInsecure, !asksForKeys, authorities == nil, directories.isEmpty else { return self }
         guard let (name, path) = TrustArguments.place(in: environment) else { return self }
         return with(path, of: name)
     }
@@ -23,7 +23,7 @@ extension TrustArguments {
     }
 
     /// The first directory that exists of a list with colons; the daemon takes one.
-    package static func directory(ofList list: String) -> String {
+    private static func directory(ofList list: String) -> String {
         let directories = list.split(separator: ":").map(String.init)
         return directories.first { isDirectory($0) } ?? directories.first ?? list
     }
@@ -36,7 +36,7 @@ extension TrustArguments {
     private func with(_ path: String, of name: String) -> TrustArguments {
         var arguments = self
         arguments.variable = name
-        if TrustArguments.isDirectory(path) { arguments.directory = path } else { arguments.authorities = path }
+        if TrustArguments.isDirectory(path) { arguments.directories = [path] } else { arguments.authorities = path }
         return arguments
     }
 }

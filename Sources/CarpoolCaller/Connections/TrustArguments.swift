@@ -8,8 +8,8 @@ package struct TrustArguments: Equatable {
     package var authorities: String?
     /// The content of that file, if the command has read it.
     package var authoritiesText: String?
-    /// A directory of authorities.
-    package var directory: String?
+    /// Directories of authorities.
+    package var directories: [String] = []
     /// The variable that names the authorities, if no option does.
     package internal(set) var variable: String?
     /// Certificates are not verified.
@@ -34,7 +34,7 @@ package struct TrustArguments: Equatable {
     }
 
     package mutating func setDirectory(_ path: String) throws(UsageError) {
-        directory = path
+        directories = [path]
         try checkExclusion()
     }
 
@@ -45,7 +45,7 @@ package struct TrustArguments: Equatable {
 
     private func checkExclusion() throws(UsageError) {
         let given = [
-            authorities == nil ? nil : "--cacert", directory == nil ? nil : "--capath", isInsecure ? "--insecure" : nil,
+            authorities == nil ? nil : "--cacert", directories.isEmpty ? nil : "--capath", isInsecure ? "--insecure" : nil,
         ].compactMap { $0 }
         guard given.count > 1 else { return }
         throw UsageError("\(given[0]) and \(given[1]) exclude each other")
@@ -71,7 +71,7 @@ package struct TrustArguments: Equatable {
     package var files: [(option: String, path: String)] {
         var files: [(option: String, path: String)] = []
         if let authorities { files.append(("--cacert", authorities)) }
-        if let directory { files.append(("--capath", directory)) }
+        files += directories.map { ("--capath", $0) }
         if let revocationLists { files.append(("--crlfile", revocationLists)) }
         return files + pins.filter { !$0.hasPrefix("sha256//") }.map { ("--pinnedpubkey", $0) }
     }
@@ -101,13 +101,17 @@ package struct TrustArguments: Equatable {
     /// Writes the parameter `trust`.
     package func write(to writer: inout JSONWriter) {
         let evaluates = requiresKeys || revocationLists != nil || requiresStaple
-        guard isInsecure || evaluates || authorities != nil || directory != nil else { return }
+        guard isInsecure || evaluates || authorities != nil || !directories.isEmpty else { return }
         writer.key("trust")
         writer.beginObject()
         if isInsecure, !evaluates { writer.member("verify", false) }
         writer.member("ca_file", authoritiesText == nil ? authorities.map { SocketLocation.absolute($0) } : nil)
         writer.member("ca_pem", authoritiesText)
-        writer.member("ca_path", directory.map { SocketLocation.absolute($0) })
+        switch directories.count {
+        case 0: break
+        case 1: writer.member("ca_path", SocketLocation.absolute(directories[0]))
+        default: writer.member("ca_path", directories.map { SocketLocation.absolute($0) })
+        }
         // Options of the command line take precedence over the session.
         if !evaluates { writer.member("environment", variable) }
         if evaluates { writeEvaluators(to: &writer) }

@@ -9,6 +9,8 @@ struct CurlSettings {
     private var connection = ConnectionArguments()
     /// The longest file whose text is sent: some ten certificates. To send more takes longer than to open a file.
     private static let maximumTextBytes = 16_384
+    /// The daemon's maximum.
+    private static let maximumDirectories = 16
     /// The file of `--crlfile`.
     private var lists: String?
     /// The first entry of `--resolve` that is none.
@@ -48,16 +50,19 @@ struct CurlSettings {
         trust.requiresStaple = security.requiresStatus
         guard !security.isInsecure else { return }
         trust.authorities = security.authoritiesFile
-        trust.directory = security.authoritiesDirectory
-        // curl's own variable replaces both of OpenSSL.
-        if trust.authorities == nil, trust.directory == nil {
-            trust.authorities = environment["CURL_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
+        var directories = security.authoritiesDirectory
+        if trust.authorities == nil, directories == nil {
+            trust.authorities = environment["CURL_CA_BUNDLE"]
+            // curl's own variable replaces both of OpenSSL.
             if trust.authorities == nil {
-                trust.directory = environment["SSL_CERT_DIR"].map { TrustArguments.directory(ofList: $0) }
+                trust.authorities = environment["SSL_CERT_FILE"]
+                directories = environment["SSL_CERT_DIR"]
             }
         }
-        // The daemon takes one of both.
-        if trust.authorities != nil { trust.directory = nil }
+        // As in OpenSSL, those that are missing or have no certificate add nothing.
+        let named = directories?.split(separator: ":").map(String.init) ?? []
+        trust.directories = Array(
+            named.filter(CertificateFolder.hasCertificates).prefix(CurlSettings.maximumDirectories))
         trust.authoritiesText = trust.authorities.flatMap(CurlSettings.text)
     }
 
@@ -144,11 +149,11 @@ struct CurlSettings {
     }
 
     /// The file or the folder of authorities.
-    private var authoritiesPath: String? { trust.authorities ?? trust.directory }
+    private var authoritiesPath: String? { trust.authorities ?? trust.directories.first }
 
     /// Whether they name files that the daemon reads for connections over TLS.
     var namesFiles: Bool {
-        trust.authorities != nil || trust.directory != nil || trust.revocationLists != nil
+        trust.authorities != nil || !trust.directories.isEmpty || trust.revocationLists != nil
             || trust.pins.contains { !$0.hasPrefix("sha256//") } || connection.certificate != nil
     }
 
@@ -159,7 +164,7 @@ struct CurlSettings {
             throw CurlError(
                 exitCode: CurlExitCode.tlsError, message: "CURL_SSLVERSION_MAX incompatible with CURL_SSLVERSION")
         }
-        if let path = connection.certificate, access(path, R_OK) != 0 {
+        if let path = connection.certificate, !CurlSettings.isReadable(path) {
             throw CurlError(
                 exitCode: CurlExitCode.clientCertificate,
                 message: "could not load PEM client certificate from \(path), OpenSSL error error:80000002:"
@@ -172,9 +177,7 @@ struct CurlSettings {
                 exitCode: CurlExitCode.clientCertificate,
                 message: "unable to set private key file: '\(path)' type PEM")
         }
-        if trust.authoritiesText == nil, let path = trust.authorities,
-            SystemPath.withBytes(path, { access($0, R_OK) }) != 0
-        {
+        if trust.authoritiesText == nil, let path = trust.authorities, !CurlSettings.isReadable(path) {
             throw CurlError(
                 exitCode: CurlExitCode.badAuthorities, message: "error setting certificate file: \(path)")
         }
@@ -193,6 +196,13 @@ struct CurlSettings {
         }
         let hasSome = connection.ciphers != nil || connection.cipherSuites != nil || others.namesFiles
         return hasSome ? others : nil
+    }
+
+    /// Whether a path can be read, and is no folder.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        return SystemPath.withBytes(path) { access($0, R_OK) == 0 && stat($0, &status) == 0 }
+            && status.st_mode & S_IFMT != S_IFDIR
     }
 
     private static func badList(_ path: String) -> CurlError {

@@ -9,7 +9,9 @@ extension JSONSchema {
             .choice("system").described("The system's store of authorities."),
             .object([
                 .optional("ca_file", path, "A PEM file: these authorities and no others."),
-                .optional("ca_path", path, "A directory of PEM files, instead of `ca_file`."),
+                .optional(
+                    "ca_path", .oneOf(path, .array(of: path, count: 1...16)),
+                    "A directory of PEM files, or several; with `ca_file` or `ca_pem` their authorities too."),
                 .optional("ca_pem", pem, "Certificates as PEM text, instead of `ca_file`."),
                 .optional(
                     "ca_in_addition", .boolean, "Whether the system's authorities are trusted too.", default: "false"),

@@ -33,7 +33,8 @@ final class KnownTrustMaterial: Sendable {
     /// The authorities of a short text that are in use, or were used lately; `nil` if a thread has to parse them, or to
     /// look for them because another one does so now. Never waits.
     func authorities(_ names: TrustMaterialNames) -> TrustMaterial? {
-        guard case .authorities = names.kind, case .text(let text)? = names.sources.first?.content,
+        guard case .authorities = names.kind, names.sources.count == 1,
+            case .text(let text)? = names.sources.first?.content,
             text.count <= KnownTrustMaterial.maximumShortBytes,
             let store = TrustStore.known(
                 pem: text, among: { digest in state.withLockIfAvailable { store(digest, &$0) } ?? nil })

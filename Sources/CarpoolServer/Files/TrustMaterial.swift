@@ -125,7 +125,8 @@ struct TrustMaterialFiles {
         guard let source = names.sources.first else {
             throw TrustMaterialFiles.refusal(.empty, "certificate", at: names.place)
         }
-        let bytes = try content(source)
+        var bytes = try content(source)
+        for other in names.sources.dropFirst() { bytes += try [0x0A] + content(other) }
         do throws(TrustStore.Failure) {
             let store = try TrustStore.make(pem: bytes) { [known] in known.store($0) }
             known.note(store)
@@ -246,36 +247,23 @@ struct TrustMaterialFiles {
         return bytes
     }
 
-    /// The names of PEM files: those that end with `.pem`, `.crt` or `.cer`, and hashes as `openssl rehash` makes them.
+    /// The names of PEM files.
     private static func names(in path: String, _ place: String) throws(Refusal) -> [String] {
-        guard let directory = SystemPath.withBytes(path, { opendir($0) }) else {
-            let code = errno
-            throw Refusal(
-                error: .cannotOpen(path: path, code: code, reason: String(cString: strerror(code))))
-        }
-        defer { closedir(directory) }
         var names: Set<String> = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { SystemPath.text($0) }
-            }
-            guard isCertificateName(name) else { continue }
+        let code = CertificateFolder.forEachName(in: path) { name in
             names.insert(name)
-            guard names.count <= maximumFiles else {
-                throw Refusal(
-                    error: .invalidParams(
-                        path: place, message: "the directory has more than \(maximumFiles) certificates",
-                        expected: "fewer files"))
-            }
+            return names.count <= maximumFiles
+        }
+        if let code {
+            throw Refusal(error: .cannotOpen(path: path, code: code, reason: String(cString: strerror(code))))
+        }
+        guard names.count <= maximumFiles else {
+            throw Refusal(
+                error: .invalidParams(
+                    path: place, message: "the directory has more than \(maximumFiles) certificates",
+                    expected: "fewer files"))
         }
         return names.sorted()
-    }
-
-    private static func isCertificateName(_ name: String) -> Bool {
-        if [".pem", ".crt", ".cer"].contains(where: name.lowercased().hasSuffix) { return true }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts[0].utf8.count == 8 && parts[0].allSatisfy(\.isHexDigit)
-            && !parts[1].isEmpty && parts[1].allSatisfy(\.isNumber)
     }
 }
 

@@ -51,7 +51,8 @@ extension TrustMaterialNames {
         }
     }
 
-    /// The sources under the members of an object: files, and `files`, a list of them; a directory; a text.
+    /// The sources under the members of an object: files, and `files`, a list of them; a directory, or a list of them;
+    /// a text.
     private static func sources(
         _ json: JSON, _ place: String, files: [StaticString] = [], directory: StaticString? = nil, text: StaticString
     ) -> [Source] {
@@ -68,6 +69,11 @@ extension TrustMaterialNames {
         }
         if let directory, let path = json[directory]?.string {
             sources.append(Source(place: "\(place).\(directory)", content: .directory(path)))
+        }
+        let directories = directory.flatMap { json[$0] }
+        for index in 0..<(directories?.count ?? 0) {
+            guard let directory, let path = directories?[index: index]?.string else { continue }
+            sources.append(Source(place: "\(place).\(directory)[\(index)]", content: .directory(path)))
         }
         if let bytes = json[text]?.withUTF8({ Array($0) }) {
             sources.append(Source(place: "\(place).\(text)", content: .text(bytes)))

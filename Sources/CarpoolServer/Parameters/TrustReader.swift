@@ -60,11 +60,7 @@ struct TrustReader {
 
     private func authorities(_ json: JSON, path: String) throws(RPCError) -> ServerTrust.Authorities {
         let given = (["ca_file", "ca_path", "ca_pem"] as [StaticString]).filter { json[$0] != nil }
-        guard given.count < 2 else {
-            throw .invalidParams(
-                path: path, message: "has both \(given[0]) and \(given[1]), which exclude each other",
-                expected: "one of them")
-        }
+        try checkOne(of: "ca_file", "ca_pem", json, path)
         let isAddition = json["ca_in_addition"]?.bool ?? false
         let variable = try variable(json, path: "\(path).environment")
         guard !given.isEmpty else {

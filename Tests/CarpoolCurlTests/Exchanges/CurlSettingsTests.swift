@@ -31,17 +31,29 @@ struct CurlSettingsTests {
         arguments: [
             ([], [:], "{}"), (["-k"], [:], #"{"trust":{"verify":false}}"#),
             (["--cacert", "/c"], [:], #"{"trust":{"ca_file":"/c"}}"#),
-            (["--capath", "/d"], [:], #"{"trust":{"ca_path":"/d"}}"#),
-            (["--cacert", "/c", "--capath", "/d"], [:], #"{"trust":{"ca_file":"/c"}}"#),
+            (["--capath", "{d}"], [:], #"{"trust":{"ca_path":"{d}"}}"#),
+            (["--cacert", "/c", "--capath", "{d}"], [:], #"{"trust":{"ca_file":"/c","ca_path":"{d}"}}"#),
+            (["--capath", "{d}:/none:{e}:{f}"], [:], #"{"trust":{"ca_path":["{d}","{f}"]}}"#),
+            (["--capath", "/none"], [:], "{}"),
             (["-k", "--cacert", "/c"], [:], #"{"trust":{"verify":false}}"#),
             ([], ["CURL_CA_BUNDLE": "/b", "SSL_CERT_FILE": "/f"], #"{"trust":{"ca_file":"/b"}}"#),
-            ([], ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/g"], #"{"trust":{"ca_file":"/f"}}"#),
-            ([], ["SSL_CERT_DIR": "/g"], #"{"trust":{"ca_path":"/g"}}"#),
-            (["--capath", "/d"], ["CURL_CA_BUNDLE": "/b"], #"{"trust":{"ca_path":"/d"}}"#),
+            ([], ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "{d}"], #"{"trust":{"ca_file":"/f","ca_path":"{d}"}}"#),
+            ([], ["SSL_CERT_DIR": "{e}:{d}"], #"{"trust":{"ca_path":"{d}"}}"#), ([], ["SSL_CERT_DIR": "{e}"], "{}"),
+            ([], ["CURL_CA_BUNDLE": "/b", "SSL_CERT_DIR": "{d}"], #"{"trust":{"ca_file":"/b"}}"#),
+            (["--capath", "{d}"], ["CURL_CA_BUNDLE": "/b"], #"{"trust":{"ca_path":"{d}"}}"#),
             (["-k"], ["CURL_CA_BUNDLE": "/b"], #"{"trust":{"verify":false}}"#),
         ] as [([String], [String: String], String)])
     func trust(_ words: [String], _ variables: [String: String], _ expected: String) throws {
-        #expect(try Self.written(words, variables) == expected)
+        // Two folders with a certificate, and one without.
+        let folder = try TemporaryFolder()
+        for name in ["d", "e", "f"] { mkdir("\(folder.path)/\(name)", 0o700) }
+        for name in ["d/ca.pem", "e/README", "f/0a1b2c3d.0"] { try folder.write(name, [65]) }
+        func placed(_ text: String) -> String {
+            ["d", "e", "f"].reduce(text) { $0.replacing("{\($1)}", with: "\(folder.path)/\($1)") }
+        }
+        let words = words.map(placed)
+        let variables = variables.mapValues(placed)
+        #expect(try Self.written(words, variables) == placed(expected))
         // The daemon would read the files in vain.
         #expect(try Self.written(words, variables, url: "http://h/") == "{}")
     }
