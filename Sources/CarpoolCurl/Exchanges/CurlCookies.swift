@@ -25,13 +25,21 @@ final class CurlCookies {
     func read(_ operation: CurlOperation) -> [String] {
         var warnings: [String] = []
         let named = operation.request.cookies.filter { !$0.contains("=") }
+        // Of several lines about one cookie the last one counts.
+        var places: [[String]: Int] = [:]
+        for (index, line) in lines.enumerated() { places[CurlCookies.key(line)] = index }
         for file in named where !file.isEmpty && files.insert(file).inserted {
             guard let bytes = try? CurlFile.read(file, standardInput: 0, atMost: CurlCookies.maximumBytes) else {
                 continue
             }
             for line in bytes.split(separator: 10) {
                 guard let line = String(validating: line, as: UTF8.self), keeps(line, operation) else { continue }
-                lines.append(line)
+                if let place = places[CurlCookies.key(line)] {
+                    lines[place] = line
+                } else {
+                    places[CurlCookies.key(line)] = lines.count
+                    lines.append(line)
+                }
             }
         }
         if lines.reduce(0, { $0 + $1.utf8.count + 1 }) > CurlCookies.maximumBytes {
@@ -54,19 +62,41 @@ final class CurlCookies {
         line.contains("\t") && (!line.hasPrefix("#") || line.hasPrefix("#HttpOnly_"))
     }
 
-    /// Domain, path and name, by which cookies differ.
-    private static func key(_ line: String) -> [Substring] {
+    /// By what cookies differ: the domain, whether it is for the hosts below it, path and name; of a field Set-Cookie
+    /// the name and what it says of domain and path.
+    private static func key(_ line: String) -> [String] {
+        guard !line.utf8.hasPrefixIgnoringCase("Set-Cookie:") else { return key(ofField: line) }
         let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
-        return columns.count > 5 ? [columns[0], columns[2], columns[5]] : columns
+        guard columns.count > 5 else { return columns.map(String.init) }
+        return [domain(columns[0]), columns[1].uppercased(), String(columns[2]), String(columns[5])]
     }
 
-    /// The lengths of the domain and the name. What marks a cookie of HTTP alone, and the dot before a domain, are not
-    /// of the domain.
+    private static func key(ofField line: String) -> [String] {
+        var key = ["", "", ""]
+        let parts = line.utf8.dropFirst("Set-Cookie:".utf8.count).split(separator: UInt8(ascii: ";"))
+        for (index, part) in parts.enumerated() {
+            let name = part.prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks.text
+            let value = part.dropFirst(name.utf8.count).drop { $0 != UInt8(ascii: "=") }.dropFirst().trimmingBlanks.text
+            switch (index, name.lowercased()) {
+            case (0, _): key[0] = name
+            case (_, "domain"): key[1] = domain(Substring(value))
+            case (_, "path"): key[2] = value
+            default: break
+            }
+        }
+        return key
+    }
+
+    /// A domain without what marks a cookie of HTTP alone, and without the dot before it.
+    private static func domain(_ column: Substring) -> String {
+        let rest = column.utf8.starts(with: httpOnly.utf8) ? column.dropFirst(httpOnly.count) : column
+        return rest.drop { $0 == "." }.lowercased()
+    }
+
+    /// The lengths of the domain and the name.
     private static func lengths(_ line: String) -> (Int, Int) {
         let key = key(line)
-        guard key.count == 3 else { return (0, 0) }
-        let domain = key[0].utf8.starts(with: httpOnly.utf8) ? key[0].utf8.dropFirst(httpOnly.utf8.count) : key[0].utf8
-        return (domain.drop { $0 == UInt8(ascii: ".") }.count, key[2].utf8.count)
+        return key.count == 4 ? (key[0].utf8.count, key[3].utf8.count) : (0, 0)
     }
 
     private static let httpOnly = "#HttpOnly_"
@@ -91,13 +121,13 @@ final class CurlCookies {
         var found = exported.split(separator: "\n").filter(CurlCookies.isCookie).map(String.init)
         let known = Set(lines)
         // The strings of -b are sent, and not kept: a cookie in whose place one was sent stays as it was.
-        var replaced: Set<[Substring]> = []
+        var replaced: Set<[String]> = []
         found.removeAll { line in
             guard !known.contains(line), sent.contains(where: { line.hasSuffix("\t\($0)") }) else { return false }
             replaced.insert(CurlCookies.key(line))
             return true
         }
-        var values: [[Substring]: String] = [:]
+        var values: [[String]: String] = [:]
         for line in found { values[CurlCookies.key(line)] = line }
         let kept = lines.compactMap { line in
             let key = CurlCookies.key(line)

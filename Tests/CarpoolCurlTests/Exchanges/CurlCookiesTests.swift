@@ -60,6 +60,22 @@ struct CurlCookiesTests {
         #expect(jar.strings == ["x=y"])
     }
 
+    @Test func ofSeveralLinesAboutACookieTheLastOneCounts() throws {
+        let rows = [
+            Self.row("a", "1"), Self.row("b", "2"), "#HttpOnly_\(Self.row("a", "3"))", "set-cookie: c=; Max-Age=0; path=/",
+            "Set-Cookie: c=4; Path=/", "Set-Cookie: c=5; Path=/x",
+        ]
+        let folder = try TemporaryFolder([
+            "c": Array(rows.joined(separator: "\n").utf8), "d": Array(Self.row("b", "6").utf8),
+        ])
+        let cookies = CurlCookies()
+        let operation = try Self.operation(["-b", "\(folder.path)/c", "-b", "\(folder.path)/d"])
+        _ = cookies.read(operation)
+        #expect(
+            cookies.jar(operation.request)?.text
+                == [Self.row("b", "6"), rows[2], rows[5], rows[4]].map { $0 + "\n" }.joined())
+    }
+
     @Test func longerDomainsAndNamesComeFirstAndThenTheNewest() throws {
         let rows = [
             Self.row("a", "1"), Self.row("bb", "2"), Self.row("c", "3"), Self.row("d", "4", domain: "longer"),
