@@ -97,8 +97,9 @@ final class CurlSink {
         }
     }
 
-    /// Takes the name of a field Content-Disposition (`-J`), and opens its file.
+    /// Takes the name of a field Content-Disposition (`-J`), and opens its file. The first name counts.
     func take(disposition value: String) throws(CurlError) {
+        guard disposition == nil else { return }
         disposition = CurlFileName.disposition(value)
         // The length is that of the line.
         if disposition != nil { try open(for: "Content-Disposition: \r\n".utf8.count + value.utf8.count) }

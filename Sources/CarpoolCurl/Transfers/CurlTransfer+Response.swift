@@ -31,7 +31,9 @@ extension CurlTransfer {
         reporter.take(head)
         if context.trace.isOn { trace(head, hop) }
         decideRedirect(head, hop, firstURL)
-        if response.usesContentDisposition, next == nil, let value = head.value("Content-Disposition") {
+        if response.usesContentDisposition, (200..<400).contains(head.status),
+            let value = head.value("Content-Disposition")
+        {
             try sink.take(disposition: value)
         }
         decideBody(head, hop)
