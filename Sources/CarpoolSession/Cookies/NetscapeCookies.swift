@@ -53,7 +53,7 @@ public enum NetscapeCookies {
         // A cookie with an empty value may lack the last tab.
         guard members.count == 7 || members.count == 6 else { return nil }
         let texts = members.map { String(Substring($0)) }
-        guard let domain = CookieDomain.normalized(texts[0]), let expiry = Int64(texts[4]) else { return nil }
+        guard let domain = CookieDomain.normalized(texts[0]), let expiry = expiry(texts[4]) else { return nil }
         let isHostOnly = texts[1].uppercased() != "TRUE"
         // Such a cookie would be sent to all hosts below the suffix.
         guard isHostOnly || !PublicSuffixes.contains(domain) else { return nil }
@@ -63,6 +63,13 @@ public enum NetscapeCookies {
             path: texts[2], expires: expiry <= 0 ? nil : expiry, isSecure: texts[3].uppercased() == "TRUE",
             isHTTPOnly: isHTTPOnly)
         return cookie.problem == nil ? cookie : nil
+    }
+
+    /// Whole seconds since 1970. Browsers write fractions too.
+    private static func expiry(_ text: String) -> Int64? {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 1 || parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(parts[0])
     }
 
     /// A text without the blanks around it, which no field keeps.

@@ -175,6 +175,12 @@ struct NetscapeCookiesTests {
         ])
     func ignored(_ line: String) throws { #expect(try NetscapeCookies.read(line, for: nil) == []) }
 
+    @Test("Of an expiry with a fraction the whole seconds count")
+    func fractions() throws {
+        let text = "h.test\tFALSE\t/\tFALSE\t4000000000.742\ta\tb\nh.test\tFALSE\t/\tFALSE\t4.x\tc\td\n"
+        #expect(try NetscapeCookies.read(text, for: nil).map(\.expires) == [4_000_000_000])
+    }
+
     @Test("Set-Cookie lines are read for the host of a request; session cookies can be left out")
     func fields() throws {
         let target = CookieTarget(try HTTPURL("http://h.test/a/b"))
