@@ -32,7 +32,8 @@ extension Cookie {
                 member: "name", message: "a control character, a semicolon, an equals sign, or a blank at an end",
                 expected: "\(clean), and without equals signs")
         }
-        if !Cookie.isClean(value) {
+        // A tab would begin another member of a line.
+        if !Cookie.isClean(value) || value.utf8.contains(0x09) {
             return Problem(
                 member: "value", message: "a control character, a semicolon, or a blank at an end", expected: clean)
         }

@@ -43,7 +43,7 @@ struct SetCookieTests {
         SetCookieCase("; Secure", nil),
         SetCookieCase("a=b\u{1}", nil),
         SetCookieCase("a=b\u{7F}", nil),
-        SetCookieCase("a=b\tc", "a=b\tc; www.example.com /a h"),
+        SetCookieCase("a=b\tc", nil),
         SetCookieCase("a\tb=c", nil),
         SetCookieCase("\u{E4}=\u{F6}", "\u{E4}=\u{F6}; www.example.com /a h"),
         SetCookieCase(
