@@ -27,7 +27,7 @@ extension CurlOption {
         },
         .text("json", nil, "<data>", "Send JSON by POST") { (line, text) throws(CurlError) in
             line.operation.request.isJSON = true
-            line.add(data: try line.data(text, stripsLineEnds: false))
+            line.add(data: .joined(try line.data(text, stripsLineEnds: false)))
         },
         .text("url-query", nil, "<data>", "Add data to the query of the URL") { (line, text) throws(CurlError) in
             let data = try text.hasPrefix("+") ? .text(String(text.dropFirst())) : line.encoded(text)

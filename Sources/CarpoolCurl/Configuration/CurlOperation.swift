@@ -49,6 +49,8 @@ struct CurlRequestOptions: Equatable {
         case encoded(name: String, value: String)
         /// `--data-urlencode name@file`
         case encodedFile(name: String, path: String)
+        /// A piece of `--json`: no `&` stands before it.
+        indirect case joined(Data)
     }
 
     /// The line of `-H` or `--proxy-header`.
@@ -70,8 +72,7 @@ struct CurlRequestOptions: Equatable {
     var headers: [Header] = []
     var proxyHeaders: [Header] = []
     var data: [Data] = []
-    /// Whether `--json` was given: `Content-Type` and `Accept` are `application/json`, and pieces are joined without
-    /// `&`.
+    /// Whether `--json` was given: `Content-Type` and `Accept` are `application/json`.
     var isJSON = false
     /// `-F` and `--form-string`.
     var form: [CurlFormArgument] = []

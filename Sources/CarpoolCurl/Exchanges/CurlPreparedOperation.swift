@@ -36,7 +36,7 @@ final class CurlPreparedOperation {
         query = dataQuery ?? urlQuery
         data =
             request.data.isEmpty || request.isGet
-            ? nil : try CurlBody.data(request.data, isJSON: request.isJSON)
+            ? nil : try CurlBody.data(request.data)
         writeOut = try CurlPreparedOperation.writeOut(options.response.writeOut)
         logins = CurlLogins(options.security, environment)
         settings = try CurlSettings(options, environment)
@@ -55,7 +55,7 @@ final class CurlPreparedOperation {
 
     private static func writeOut(_ text: CurlRequestOptions.Data?) throws(CurlError) -> CurlWriteOut? {
         guard let text else { return nil }
-        return CurlWriteOut(try CurlBody.data([text], isJSON: false))
+        return CurlWriteOut(try CurlBody.data([text]))
     }
 
     /// What a transfer without `-T` carries.

@@ -1,13 +1,13 @@
 /// The bytes of `-d` and its relatives, and the URLs that carry such bytes.
 enum CurlBody {
-    /// The body of a POST: the pieces joined by `&`, or by nothing for `--json`. Files and standard input are read now,
+    /// The body of a POST: the pieces with `&` before each but the first and those of `--json`. Files and standard input are read now,
     /// in the order of the pieces; the whole is at most ``CurlFile/maximumBytes``.
     static func data(
-        _ pieces: [CurlRequestOptions.Data], isJSON: Bool, standardInput: Int32 = 0
+        _ pieces: [CurlRequestOptions.Data], standardInput: Int32 = 0
     ) throws(CurlError) -> [UInt8] {
         var body: [UInt8] = []
         for piece in pieces {
-            if !body.isEmpty, !isJSON { body.append(UInt8(ascii: "&")) }
+            if !body.isEmpty, !piece.isJoined { body.append(UInt8(ascii: "&")) }
             body += try bytes(piece, standardInput)
             guard body.count <= CurlFile.maximumBytes else {
                 throw CurlError(
@@ -22,13 +22,13 @@ enum CurlBody {
     static func query(
         _ pieces: [CurlRequestOptions.Data], standardInput: Int32 = 0
     ) throws(CurlError) -> String? {
-        pieces.isEmpty ? nil : try text(data(pieces, isJSON: false, standardInput: standardInput))
+        pieces.isEmpty ? nil : try text(data(pieces, standardInput: standardInput))
     }
 
     /// The query that `-G` makes of the data.
     static func query(ofData request: CurlRequestOptions, standardInput: Int32 = 0) throws(CurlError) -> String? {
         guard request.isGet, !request.data.isEmpty else { return nil }
-        return try text(data(request.data, isJSON: request.isJSON, standardInput: standardInput))
+        return try text(data(request.data, standardInput: standardInput))
     }
 
     /// A URL with a query, which is that of `-G` if there is one and else that of `--url-query`. `nil` changes nothing.
@@ -77,6 +77,7 @@ enum CurlBody {
             let content = try CurlFile.read(path, standardInput: standardInput)
             // Of an empty file curl sends not even the name.
             return content.isEmpty ? [] : encoded(name, content)
+        case .joined(let piece): return try bytes(piece, standardInput)
         }
     }
 
@@ -95,4 +96,8 @@ enum CurlBody {
         }
         return text
     }
+}
+
+extension CurlRequestOptions.Data {
+    fileprivate var isJoined: Bool { if case .joined = self { true } else { false } }
 }

@@ -14,7 +14,7 @@ package struct CurlWriteOut {
         package var bytes: [UInt8]
     }
 
-    /// The text after `-w`, or the content of its file without line ends (``CurlBody/data(_:isJSON:standardInput:)``).
+    /// The text after `-w`, or the content of its file without line ends (``CurlBody/data(_:standardInput:)``).
     let text: [UInt8]
     /// The version for `%{json}`.
     let version: String

@@ -14,31 +14,33 @@ struct CurlBodyTests {
         ])
     }
 
-    /// Pieces, whether they are of --json, and the body; `{d}` is the folder of the files.
-    static let pieces: [([CurlRequestOptions.Data], Bool, String)] = [
-        ([.text("a=1"), .text("b")], false, "a=1&b"),
-        ([.text(""), .text("b")], false, "b"),
-        ([.text("a"), .text("")], false, "a&"),
-        ([.file("{d}/nul", stripsLineEnds: true), .file("{d}/nul", stripsLineEnds: false)], false, "abc&a\r\nb\0c\n"),
-        ([.text("{"), .text("}")], true, "{}"),
-        ([.file("{d}/nul", stripsLineEnds: false)], true, "a\r\nb\0c\n"),
-        ([.encoded(name: "", value: "a b")], false, "a+b"),
-        ([.encoded(name: "", value: "a b&c")], false, "a+b%26c"),
-        ([.encoded(name: "n", value: "a b+~-._é/?")], false, "n=a+b%2B~-._%C3%A9%2F%3F"),
-        ([.encodedFile(name: "", path: "{d}/e e.txt")], false, "x%26y%3Dz+%C3%A9%0A"),
-        ([.encodedFile(name: "n", path: "{d}/e e.txt")], false, "n=x%26y%3Dz+%C3%A9%0A"),
-        ([.encodedFile(name: "", path: "{d}/nul")], false, "a%0D%0Ab%00c%0A"),
-        ([.encodedFile(name: "n", path: "{d}/empty")], false, ""),
-        ([.encoded(name: "n", value: "")], false, "n="),
-        ([.file("{d}/empty", stripsLineEnds: false), .text("x")], false, "x"),
-        ([.file("-", stripsLineEnds: true), .file("-", stripsLineEnds: true)], false, "stin&"),
-        ([], false, ""),
+    /// Pieces, and the body; `{d}` is the folder of the files.
+    static let pieces: [([CurlRequestOptions.Data], String)] = [
+        ([.text("a=1"), .text("b")], "a=1&b"),
+        ([.text(""), .text("b")], "b"),
+        ([.text("a"), .text("")], "a&"),
+        ([.file("{d}/nul", stripsLineEnds: true), .file("{d}/nul", stripsLineEnds: false)], "abc&a\r\nb\0c\n"),
+        ([.joined(.text("{")), .joined(.text("}"))], "{}"),
+        ([.joined(.text("a")), .text("b"), .joined(.text("c"))], "a&bc"),
+        ([.joined(.file("{d}/nul", stripsLineEnds: false))], "a\r\nb\0c\n"),
+        ([.encoded(name: "", value: "a b")], "a+b"),
+        ([.encoded(name: "", value: "a b&c")], "a+b%26c"),
+        ([.encoded(name: "n", value: "a b+~-._é/?")], "n=a+b%2B~-._%C3%A9%2F%3F"),
+        ([.encodedFile(name: "", path: "{d}/e e.txt")], "x%26y%3Dz+%C3%A9%0A"),
+        ([.encodedFile(name: "n", path: "{d}/e e.txt")], "n=x%26y%3Dz+%C3%A9%0A"),
+        ([.encodedFile(name: "", path: "{d}/nul")], "a%0D%0Ab%00c%0A"),
+        ([.encodedFile(name: "n", path: "{d}/empty")], ""),
+        ([.encoded(name: "n", value: "")], "n="),
+        ([.file("{d}/empty", stripsLineEnds: false), .text("x")], "x"),
+        ([.file("-", stripsLineEnds: true), .file("-", stripsLineEnds: true)], "stin&"),
+        ([], ""),
     ]
 
     private static func placed(_ data: [CurlRequestOptions.Data], _ folder: String) -> [CurlRequestOptions.Data] {
         func path(_ text: String) -> String { text.replacingOccurrences(of: "{d}", with: folder) }
         return data.map { piece in
             switch piece {
+            case .joined(let piece): .joined(placed([piece], folder)[0])
             case .file(let name, let strips): .file(path(name), stripsLineEnds: strips)
             case .encodedFile(let name, let file): .encodedFile(name: name, path: path(file))
             case .text, .encoded: piece
@@ -47,17 +49,17 @@ struct CurlBodyTests {
     }
 
     @Test(arguments: pieces)
-    func bodies(_ data: [CurlRequestOptions.Data], _ isJSON: Bool, _ expected: String) throws {
+    func bodies(_ data: [CurlRequestOptions.Data], _ expected: String) throws {
         let folder = try CurlBodyTests.folder()
         let input = try folder.open("input")
         let body = try CurlBody.data(
-            CurlBodyTests.placed(data, folder.path), isJSON: isJSON, standardInput: input.fileDescriptor)
+            CurlBodyTests.placed(data, folder.path), standardInput: input.fileDescriptor)
         #expect(String(decoding: body, as: UTF8.self) == expected)
     }
 
     @Test func aMissingFileIsAnErrorOfReading() throws {
         let error = try #require(throws: CurlError.self) {
-            _ = try CurlBody.data([.file("/nofile", stripsLineEnds: true)], isJSON: false)
+            _ = try CurlBody.data([.file("/nofile", stripsLineEnds: true)])
         }
         #expect(error.exitCode == 26 && error.line == "curl: Failed to open /nofile")
     }
