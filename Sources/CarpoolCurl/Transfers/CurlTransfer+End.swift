@@ -91,7 +91,7 @@ extension CurlTransfer {
                 }
             }
             if fallback == .standardError {
-                try? BlockingOutput(borrowing: STDERR_FILENO).write(piece.bytes)
+                context.console.write(piece.bytes)
             } else {
                 try? context.console.output.write(piece.bytes)
             }
