@@ -21,7 +21,7 @@ struct CurlLookAhead {
     static func suits(_ transfer: CurlPlannedTransfer, headFiles: Set<String>) -> Bool {
         let request = transfer.operation.options.request
         let headFile = transfer.operation.options.response.headFile
-        return (headFile.map { $0 == "-" || headFiles.contains($0) } ?? true)
+        return (headFile.map { $0 == "-" || $0 == "%" || headFiles.contains($0) } ?? true)
             && transfer.body == .none && ["GET", "HEAD"].contains(CurlMethod.of(request, .none))
             && request.resume == nil && request.etagSave == nil && request.etagCompare == nil
             && request.timeCondition == nil && request.cookies.allSatisfy { $0.contains("=") }

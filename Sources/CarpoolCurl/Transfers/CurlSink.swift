@@ -67,9 +67,10 @@ final class CurlSink {
         return [CurlFileName.fallbackWarning]
     }
 
-    /// Opens the file of `-D`; the first transfer of an operation empties it.
+    /// Opens the file of `-D`; the first transfer of an operation empties it. `-` is standard output, and `%` standard
+    /// error.
     func openHeadFile(isFirst: Bool) throws(CurlError) {
-        guard let path = options.headFile, path != "-" else { return }
+        guard let path = options.headFile, path != "-", path != "%" else { return }
         if options.createsDirectories { try CurlOutputFile.createFolders(of: path) }
         do throws(CurlError) {
             headFile = try CurlOutputFile.open(path, isFirst ? .truncating : .appending)
@@ -118,6 +119,8 @@ final class CurlSink {
             try CurlSink.write(bytes, to: headFile.descriptor)
         } else if options.headFile == "-" {
             try print(bytes, isFlushed: true)
+        } else if options.headFile == "%" {
+            console.write(bytes)
         }
         if printsHeads { try write(bytes) }
     }
