@@ -12,6 +12,8 @@ extension EasyHandle {
         DefaultField(name: "Accept-Encoding", value: TransportRequest.encodings), DefaultField(name: "Accept"),
         DefaultField(name: "Content-Type"), DefaultField(name: "Expect"),
     ]
+    /// Added by libcurl to a request that a proxy gets; one without default fields has it only if it names it.
+    private static let ofProxy = DefaultField(name: "Proxy-Connection")
 
     /// The receive buffer of a long transfer, instead of 16 KiB: fewer system calls for each megabyte.
     private static let longBufferBytes = 131_072
@@ -27,6 +29,14 @@ extension EasyHandle {
 
     /// The fields that are added to those of a request.
     private static func defaults(for request: TransportRequest, isDecoding: Bool) -> ArraySlice<DefaultField> {
+        let fields = ownDefaults(for: request, isDecoding: isDecoding)
+        guard !request.hasDefaultFields, request.partition.proxyOrigin(for: request.url.origin) != nil else {
+            return fields
+        }
+        return fields + [ofProxy]
+    }
+
+    private static func ownDefaults(for request: TransportRequest, isDecoding: Bool) -> ArraySlice<DefaultField> {
         let first = isDecoding && request.hasDefaultFields ? 0 : 1
         guard request.sendsLength else { return defaults[first..<2] }
         let isChunked = request.body.lengthBytes == nil
