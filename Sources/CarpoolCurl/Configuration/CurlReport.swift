@@ -13,7 +13,7 @@ package struct CurlReport {
     /// The status of the answer of an HTTP proxy to CONNECT.
     var proxyStatus = 0
     var contentType: String?
-    /// The fields of the last response, in order: names as received, values as bytes decoded leniently.
+    /// The fields of the last response, in order: names and values as in ``CurlResponseHead``.
     package var headers: [(name: String, value: String)] = []
     /// The number of fields of the last response, or of a proxy's answer to CONNECT.
     var headerCount = 0

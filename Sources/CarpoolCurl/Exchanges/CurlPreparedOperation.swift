@@ -45,7 +45,7 @@ final class CurlPreparedOperation {
         timeCondition = time?.condition
         warnings += time?.warnings ?? []
         if let path = request.etagCompare {
-            let comparison = try CurlETag.compareLine(path)
+            let comparison = CurlETag.compareLine(path)
             lines.append(comparison.line)
             warnings += comparison.warnings
         }

@@ -54,7 +54,7 @@ enum CurlOutputFile {
     /// Sets the time of a file to that of Last-Modified, in seconds since 1970 (`-R`); returns a warning if that fails.
     static func setTime(of path: String, _ seconds: Int64) -> String? {
         let time = timeval(tv_sec: Int(seconds), tv_usec: 0)
-        if utimes(path, [time, time]) == 0 { return nil }
+        if SystemPath.withBytes(path, { utimes($0, [time, time]) }) == 0 { return nil }
         return "Failed to set filetime \(seconds) on '\(path)': \(SystemError.reason(of: errno))"
     }
 }

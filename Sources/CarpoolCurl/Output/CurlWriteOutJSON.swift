@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// `%{json}` and `%{header_json}`, as curl writes them.
 enum CurlWriteOutJSON {
     /// All variables in one object, in curl's order and form.
@@ -38,7 +40,7 @@ enum CurlWriteOutJSON {
     /// A string of JSON; bytes outside ASCII stay as they are.
     static func quoted(_ text: String) -> [UInt8] {
         var result: [UInt8] = [UInt8(ascii: "\"")]
-        for byte in text.utf8 {
+        for byte in SystemPath.bytes(of: text) {
             switch byte {
             case UInt8(ascii: "\\"), UInt8(ascii: "\""): result += [UInt8(ascii: "\\"), byte]
             case 8: result += Array("\\b".utf8)

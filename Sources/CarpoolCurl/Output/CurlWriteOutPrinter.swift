@@ -106,7 +106,7 @@ struct CurlWriteOutPrinter {
     private static func text(_ value: CurlWriteOutVariable.Value) -> [UInt8] {
         switch value {
         case .none: return []
-        case .text(let text): return Array(text.utf8)
+        case .text(let text): return SystemPath.bytes(of: text)
         case .number(let number): return Array(String(number).utf8)
         case .status(let status):
             let digits = String(status)
@@ -126,7 +126,7 @@ struct CurlWriteOutPrinter {
         guard name.count <= CurlWriteOutPrinter.maximumFieldBytes, let value = context.values(name).first else {
             return
         }
-        appendValue(Array(value.utf8))
+        appendValue(SystemPath.bytes(of: value))
     }
 
     private mutating func appendValue(_ bytes: [UInt8]) {

@@ -45,7 +45,8 @@ struct CurlReporter {
     mutating func take(_ head: CurlResponseHead) {
         report.status = head.status
         report.httpVersion = head.version
-        report.contentType = head.value("Content-Type")
+        // Of several the last one, as in curl.
+        report.contentType = head.values("Content-Type").last
         report.headers = head.fields
         count(head)
     }

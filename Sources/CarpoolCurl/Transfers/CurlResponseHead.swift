@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The head of a response, with the bytes of every head of its exchange.
 struct CurlResponseHead {
@@ -7,7 +8,7 @@ struct CurlResponseHead {
     let version: String
     /// The heads as they were received: those of interim responses and challenges before the last one.
     let raw: [UInt8]
-    /// The fields of the last head.
+    /// The fields of the last head. Bytes of a value that are not UTF-8 are kept as in paths (``SystemPath``).
     let fields: [(name: String, value: String)]
     /// The number of fields of the last head that has any.
     let lastFieldCount: Int
@@ -28,9 +29,9 @@ struct CurlResponseHead {
                 if !fields.isEmpty { lastCount = fields.count }
                 fields = []
             } else if let first = text.first, first.isBlank, !fields.isEmpty {
-                fields[fields.count - 1].value += " " + text.trimmingBlanks.text
+                fields[fields.count - 1].value += " " + SystemPath.text(text.trimmingBlanks)
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-                fields.append((text[..<colon].text, text[(colon + 1)...].trimmingBlanks.text))
+                fields.append((text[..<colon].text, SystemPath.text(text[(colon + 1)...].trimmingBlanks)))
             }
         }
         if !fields.isEmpty { lastCount = fields.count }

@@ -103,7 +103,7 @@ final class CurlSink {
         guard disposition == nil else { return }
         disposition = CurlFileName.disposition(value)
         // The length is that of the line.
-        if disposition != nil { try open(for: "Content-Disposition: \r\n".utf8.count + value.utf8.count) }
+        if disposition != nil { try open(for: "Content-Disposition: \r\n".utf8.count + SystemPath.bytes(of: value).count) }
     }
 
     /// Writes a head where heads go.
@@ -260,7 +260,9 @@ final class CurlSink {
     /// Ends a transfer: an empty response makes an empty file.
     func finish(_ error: CurlError?, makesFile: Bool) throws(CurlError) {
         if error == nil, makesFile, !transfer.operation.options.request.isHead { try open(for: 0) }
-        if error != nil, options.removesOnError, let path = file?.path { _ = unlink(path) }
+        if error != nil, options.removesOnError, let path = file?.path {
+            _ = SystemPath.withBytes(path) { unlink($0) }
+        }
         try flush()
     }
 }
