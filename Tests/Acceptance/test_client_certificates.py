@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any
 import carpool
 import pytest
 from harness.command import Run
-from harness.daemon import Daemon
+from harness.daemon import CARPOOL, Daemon
 from harness.declared import declaring, refusal, reload, write
+from harness.users import as_root
 from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
@@ -275,6 +277,27 @@ def test_the_command_reads_pipes_and_its_descriptors(
     done = run(*command, "--cacert", "/dev/fd/99", mutual.optional)
     assert done.returncode == {"get": 2, "curl": 77}[command[0]]
     assert b"/dev/fd/99" in done.stderr
+
+
+@as_root
+@pytest.mark.parametrize("changed", [["unshare", "--mount"], ["setpriv", "--bounding-set", "-all"]], ids=lambda c: c[0])
+def test_curl_sends_what_is_in_its_files_from_another_namespace(
+    variables: dict[str, str], authority: Authority, mutual: MutualNginx, person: Certificate, changed: list[str]
+) -> None:
+    """The daemon opens no path of such a client; curl, which opens them itself, presents the certificate."""
+    if subprocess.run([*changed, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no such namespaces here")
+    stem = person.key.with_suffix("")
+    options: list[list[str | Path]] = [
+        ["--cert", person.chain, "--key", person.key],
+        ["--cert", f"{stem.with_suffix('.p12')}:{PASSWORD}", "--cert-type", "P12"],
+    ]
+    for given in options:
+        done = subprocess.run(
+            [*changed, CARPOOL, "curl", "-sS", "--cacert", authority.ca_file, *given, mutual.required, mutual.required],
+            env=variables, check=False, capture_output=True, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout.count(b"CN=person ")) == (0, 2), done.stderr
 
 
 def test_python_takes_the_forms_of_requests(

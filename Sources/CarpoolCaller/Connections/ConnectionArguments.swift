@@ -96,12 +96,12 @@ package struct ConnectionArguments: Equatable {
     /// Whether a file has to be read here.
     package var needsCallerFiles: Bool { CallerFile.isNeeded(for: certificate) || CallerFile.isNeeded(for: key) }
 
-    /// Reads the files that the daemon cannot open.
-    package mutating func readCallerFiles() throws(Failure) {
-        if let certificate, CallerFile.isNeeded(for: certificate) {
+    /// Reads the files that the daemon cannot open, or all.
+    package mutating func readCallerFiles(all isAll: Bool = false) throws(Failure) {
+        if let certificate, isAll || CallerFile.isNeeded(for: certificate) {
             certificateContent = try CallerFile.base64(certificate, of: "--cert")
         }
-        if let key, CallerFile.isNeeded(for: key) { keyText = try CallerFile.text(key, of: "--key") }
+        if let key, isAll || CallerFile.isNeeded(for: key) { keyText = try CallerFile.text(key, of: "--key") }
     }
 
     /// Writes the parameter `client_certificate`.

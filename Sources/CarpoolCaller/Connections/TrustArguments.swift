@@ -82,18 +82,20 @@ package struct TrustArguments: Equatable {
             || pins.contains { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) }
     }
 
-    /// Reads the files that the daemon cannot open.
-    package mutating func readCallerFiles() throws(Failure) {
-        if let authorities, CallerFile.isNeeded(for: authorities) {
+    /// Reads the files that the daemon cannot open, or all.
+    package mutating func readCallerFiles(all isAll: Bool = false) throws(Failure) {
+        func isNeeded(_ path: String) -> Bool { isAll || CallerFile.isNeeded(for: path) }
+        func isFileNeeded(_ pin: String) -> Bool { !pin.hasPrefix("sha256//") && isNeeded(pin) }
+        if let authorities, isNeeded(authorities) {
             authoritiesText = try CallerFile.text(authorities, of: "--cacert")
         }
-        if let revocationLists, CallerFile.isNeeded(for: revocationLists) {
+        if let revocationLists, isNeeded(revocationLists) {
             revocationText = try CallerFile.text(revocationLists, of: "--crlfile")
         }
-        for pin in pins where !pin.hasPrefix("sha256//") && CallerFile.isNeeded(for: pin) {
+        for pin in pins where isFileNeeded(pin) {
             pinnedText = (pinnedText ?? "") + (try CallerFile.text(pin, of: "--pinnedpubkey"))
         }
-        if pinnedText != nil { pins.removeAll { !$0.hasPrefix("sha256//") && CallerFile.isNeeded(for: $0) } }
+        if pinnedText != nil { pins.removeAll(where: isFileNeeded) }
     }
 
     private var requiresKeys: Bool { !pins.isEmpty || pinnedText != nil || asksForKeys }

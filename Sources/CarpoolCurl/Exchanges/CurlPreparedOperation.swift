@@ -13,7 +13,7 @@ final class CurlPreparedOperation {
     /// The text of `-w`; `nil` for none.
     let writeOut: CurlWriteOut?
     let logins: CurlLogins
-    let settings: CurlSettings
+    var settings: CurlSettings
     let timeCondition: CurlTimeCondition?
     let environment: Environment
     /// Warnings about the options.

@@ -15,6 +15,7 @@ struct CurlSettings {
     private var lists: String?
     /// The first entry of `--resolve` that is none.
     private var badEntry: String?
+    private var hasReadFiles = false
 
     /// Makes them from the options and the variables that curl reads.
     init(_ operation: CurlOperation, _ environment: Environment) throws(CurlError) {
@@ -39,6 +40,19 @@ struct CurlSettings {
     private mutating func readCallerFiles() {
         if trust.needsCallerFiles { try? trust.readCallerFiles() }
         if connection.needsCallerFiles { try? connection.readCallerFiles() }
+    }
+
+    /// Reads all files here, because the daemon sees other ones; `false` if that was done before or one cannot be read.
+    mutating func readAllFiles() -> Bool {
+        guard !hasReadFiles, namesFiles else { return false }
+        hasReadFiles = true
+        do throws(Failure) {
+            try trust.readCallerFiles(all: true)
+            try connection.readCallerFiles(all: true)
+            return true
+        } catch {
+            return false
+        }
     }
 
     private mutating func setTrust(_ security: CurlSecurityOptions, _ environment: Environment) {

@@ -123,6 +123,8 @@ final class CurlCall {
             context.sessions.removeAll()
         case "session.not_found":
             _ = try context.daemons.call("session.create") { CurlExchange.writeSession(to: &$0) }
+        // In another namespace, or with fewer permissions: nothing was sent, and what the files have can be.
+        case "file.other_view" where exchange.operation.settings.readAllFiles(): exchange.session = nil
         // The connection has ended, and the next daemon can be started.
         case "draining": channel = try context.daemons.channel()
         case nil where error.isUnread || (error.isDisconnected && !hasBegun):
