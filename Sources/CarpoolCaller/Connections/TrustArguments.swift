@@ -45,7 +45,8 @@ package struct TrustArguments: Equatable {
 
     private func checkExclusion() throws(UsageError) {
         let given = [
-            authorities == nil ? nil : "--cacert", directories.isEmpty ? nil : "--capath", isInsecure ? "--insecure" : nil,
+            authorities == nil ? nil : "--cacert", directories.isEmpty ? nil : "--capath",
+            isInsecure ? "--insecure" : nil,
         ].compactMap { $0 }
         guard given.count > 1 else { return }
         throw UsageError("\(given[0]) and \(given[1]) exclude each other")

@@ -102,8 +102,9 @@ final class CurlSink {
     func take(disposition value: String) throws(CurlError) {
         guard disposition == nil else { return }
         disposition = CurlFileName.disposition(value)
+        guard disposition != nil else { return }
         // The length is that of the line.
-        if disposition != nil { try open(for: "Content-Disposition: \r\n".utf8.count + SystemPath.bytes(of: value).count) }
+        try open(for: "Content-Disposition: \r\n".utf8.count + SystemPath.bytes(of: value).count)
     }
 
     /// Writes a head where heads go.
@@ -206,7 +207,13 @@ final class CurlSink {
         var target: Int32?
         if !isFirstOnTerminal, !trace.hasBodies {
             try open(for: min(limit, CurlSink.callbackBytes))
-            target = try file?.descriptor ?? standardOutput(for: min(limit, Bytes.available(inPipe: pipe)))
+            if let file {
+                target = file.descriptor
+            } else {
+                let count = min(limit, Bytes.available(inPipe: pipe))
+                guard count > 0 else { return 0 }
+                target = try standardOutput(for: count)
+            }
         }
         switch take(from: pipe, to: target, atMost: limit) {
         case .success(.moved(let count)):
@@ -226,9 +233,7 @@ final class CurlSink {
 
     /// Standard output, if the kernel may move so many bytes to it; `nil` if they are kept.
     private func standardOutput(for count: Int) throws(CurlError) -> Int32? {
-        // Nothing is the end.
-        guard count > 0, !options.isUnbuffered else { return count > 0 ? STDOUT_FILENO : nil }
-        guard !console.output.keeps(count) else { return nil }
+        guard options.isUnbuffered || !console.output.keeps(count) else { return nil }
         let kept = console.output.keptBytes
         do throws(SystemError) { try console.output.flush() } catch {
             throw CurlSink.failure(min(count, CurlSink.callbackBytes), behind: kept)

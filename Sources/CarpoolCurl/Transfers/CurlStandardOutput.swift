@@ -1,8 +1,9 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Standard output of the command, which all transfers share. As C's stdio, it keeps bytes until a block is full, unless
-/// it is a terminal: a reader such as head(1), which closes the pipe after the first line, has a short response by then.
+/// Standard output of the command, which all transfers share. As C's stdio, it keeps bytes until a block is full,
+/// unless it is a terminal: a reader such as head(1), which closes the pipe after the first line, has a short response
+/// by then.
 final class CurlStandardOutput {
     private var kept: [UInt8] = []
 

@@ -62,7 +62,8 @@ struct CurlCookiesTests {
 
     @Test func ofSeveralLinesAboutACookieTheLastOneCounts() throws {
         let rows = [
-            Self.row("a", "1"), Self.row("b", "2"), "#HttpOnly_\(Self.row("a", "3"))", "set-cookie: c=; Max-Age=0; path=/",
+            Self.row("a", "1"), Self.row("b", "2"), "#HttpOnly_\(Self.row("a", "3"))",
+            "set-cookie: c=; Max-Age=0; path=/",
             "Set-Cookie: c=4; Path=/", "Set-Cookie: c=5; Path=/x",
         ]
         let folder = try TemporaryFolder([
