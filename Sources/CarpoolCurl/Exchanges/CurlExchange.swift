@@ -151,6 +151,7 @@ struct CurlExchange {
             writer.member("length_bytes", length)
         }
         writer.endObject()
+        if headers.mayExpectContinue { writer.member("expect_continue", true) }
         // A body with every method.
         writer.member("kind", static: "upload")
     }

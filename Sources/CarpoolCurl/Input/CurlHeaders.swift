@@ -6,8 +6,8 @@ struct CurlHeaders: Equatable {
     private(set) var cookiePlace = 0
     /// Whether the request has no field Host (`-H Host:`).
     private(set) var removesHost = false
-    /// Whether the body waits for 100 Continue.
-    private(set) var expectsContinue = false
+    /// Whether the field Expect is added once the connection turns out to speak HTTP/1.1.
+    private(set) var mayExpectContinue = false
     /// Whether the body is sent in chunks.
     private(set) var isChunked = false
 
@@ -85,10 +85,11 @@ struct CurlHeaders: Equatable {
         }
     }
 
-    /// A body of an unknown length is sent in chunks on HTTP/1.1, and any body if the line Transfer-Encoding says so.
+    /// A body of an unknown length is sent in chunks, and any body on HTTP/1.1 if the line Transfer-Encoding says so. The
+    /// daemon leaves out the field where the connection turns out to speak HTTP/2.
     private mutating func decideChunks(_ context: CurlHeaderContext) {
-        guard !context.isHTTP2 else { return }
         if let value = context.lines.value(of: "Transfer-Encoding") {
+            guard !context.isHTTP2 else { return }
             isChunked = value.utf8.hasPrefixIgnoringCase("chunked")
         } else if context.body.length == nil {
             isChunked = true
@@ -122,11 +123,9 @@ struct CurlHeaders: Equatable {
         case .data: add("Content-Type", "application/x-www-form-urlencoded", unless: context.lines)
         case .none, .upload: break
         }
-        if let value = context.lines.value(of: "Expect") {
-            expectsContinue = value.utf8.hasPrefixIgnoringCase("100-continue")
-        } else if !context.isHTTP2, context.body.length.map({ $0 > CurlHeaders.expectBytes }) ?? true {
-            add("Expect", "100-continue")
-            expectsContinue = true
-        }
+        guard context.lines.line(of: "Expect") == nil,
+            context.body.length.map({ $0 > CurlHeaders.expectBytes }) ?? true
+        else { return }
+        if context.isHTTP2 { mayExpectContinue = true } else { add("Expect", "100-continue") }
     }
 }

@@ -42,8 +42,10 @@ extension EasyHandle {
         let isChunked = request.body.lengthBytes == nil
         guard request.expectsContinue || isChunked else { return defaults[first...] }
         var fields = defaults[first..<3]
-        let expects = request.expectsContinue && request.hasDefaultFields
-        fields.append(DefaultField(name: "Expect", value: expects ? "100-continue" : ""))
+        // Without default fields libcurl decides, once it knows the version of HTTP.
+        if request.hasDefaultFields || !request.expectsContinue {
+            fields.append(DefaultField(name: "Expect", value: request.expectsContinue ? "100-continue" : ""))
+        }
         // Left out by libcurl where the connection turns out to speak HTTP/2, which has frames.
         if isChunked { fields.append(DefaultField(name: "Transfer-Encoding", value: "chunked")) }
         return fields

@@ -89,7 +89,8 @@ extension AnyParameter {
         "expect_continue", .boolean,
         """
         Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip, or a \
-        second if the server does not answer.
+        second if the server does not answer. Without `default_headers` only over HTTP/1.1, and for a body of more than 1 MiB or of an \
+        unknown length.
         """, default: false)
     /// The servers whose challenge comes before the body.
     public static let bodyAfterChallenge = Parameter<JSON>(

@@ -9,7 +9,6 @@ struct CurlHeadersTests {
         let headers = try CurlHeaders(request, context)
         #expect(headers.fields.map(\.line) == expected)
         #expect(headers.removesHost == arguments.contains("Host:"))
-        #expect(headers.expectsContinue == expected.contains("Expect: 100-continue"))
         #expect(headers.isChunked == expected.contains { $0.lowercased().hasSuffix(": chunked") })
     }
 
@@ -53,7 +52,7 @@ struct CurlHeadersTests {
         #expect(!headers.removesHost)
     }
 
-    @Test("HTTP/2 has neither chunks nor Expect")
+    @Test("What may be HTTP/2 has neither chunks nor Expect, unless the daemon finds HTTP/1.1")
     func http2() throws {
         var context = CurlHeaderContext()
         context.isHTTP2 = true
@@ -61,7 +60,10 @@ struct CurlHeadersTests {
         context.lines = ["Transfer-Encoding: chunked", "X: y"]
         let headers = try CurlHeaders(CurlRequestOptions(), context)
         #expect(headers.fields.map(\.line) == ["User-Agent: curl/8.14.1", "Accept: */*", "X: y"])
-        #expect(!headers.isChunked && !headers.expectsContinue)
+        #expect(!headers.isChunked && headers.mayExpectContinue)
+        context.lines = []
+        let own = try CurlHeaders(CurlRequestOptions(), context)
+        #expect(own.fields.map(\.line) == ["User-Agent: curl/8.14.1", "Accept: */*", "Transfer-Encoding: chunked"])
     }
 
     @Test("Cookies of more than 8,199 bytes are refused as curl does")
