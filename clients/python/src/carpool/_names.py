@@ -177,7 +177,7 @@ def unknown_of_client(kind: str, name: str, of_client: Iterable[str], of_request
         hint = f"pass {name}= to a request"
     elif not hint and (meant := nearest(name, of_client)):
         hint = f"did you mean {meant}= of {kind}()?"
-    own = "a subclass declares its attributes, or their names begin with an underscore"
+    own = "an instance of a subclass may have attributes of its own"
     return AttributeError(f"{kind} has no attribute {name!r}: {hint or own}")
 
 

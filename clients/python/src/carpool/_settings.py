@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 # As much as an adapter reads: a record with 180 cookies of 4 KB.
 MAX_LINE_BYTES: Final = 1 << 20
 _CHANGEABLE: Final = frozenset({"auth", "cookies", "headers", "hooks", "params"})
+# Settings that clients of other packages have: set here, they would silently have no effect.
+_OF_OTHERS: Final = frozenset({"event_hooks", "max_redirects", "trust_env"})
 
 
 class Settings:
@@ -113,7 +114,8 @@ class Settings:
 def _check_settable(kind: type[Settings], name: str, value: object) -> None:
     """Raise AttributeError for an attribute that nothing reads.
 
-    A client has the attributes of its class, and a subclass those that it declares. A function may replace a method.
+    A client has the attributes of its class, and one of a subclass any others, but for settings that have an effect in
+    clients of other packages. A function may replace a method.
     """
     if name in CLIENT_NAMES:
         if name not in _CHANGEABLE:
@@ -121,16 +123,5 @@ def _check_settable(kind: type[Settings], name: str, value: object) -> None:
     elif hasattr(kind, name):
         if callable(getattr(kind, name)) and not callable(value):
             raise _names.method_of_client(kind.__name__, name)
-    elif not any(name in _annotations(each) for each in kind.__mro__):
+    elif name in _OF_OTHERS or kind.__module__.partition(".")[0] == __package__:
         raise _names.unknown_of_client(kind.__name__, name, CLIENT_NAMES, RequestOptions.__optional_keys__)
-
-
-def _annotations(kind: type) -> Mapping[str, Any]:
-    """Return the annotations of a class, of which some may name what is known to type checkers alone."""
-    if sys.version_info >= (3, 14):
-        import annotationlib  # novm  # noqa: PLC0415, few classes declare attributes
-
-        return annotationlib.get_annotations(kind, format=annotationlib.Format.FORWARDREF)  # novm
-    import inspect  # noqa: PLC0415, as above
-
-    return inspect.get_annotations(kind)
