@@ -207,6 +207,30 @@ def test_what_a_killed_daemon_has_not_recorded_is_requested_again(
     assert is_whole(record, resource, folder / "a")
 
 
+def test_long_files_are_read_between_the_files_of_other_calls(
+    wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path
+) -> None:
+    """A client has two threads: two files of half a gibibyte that are compared occupy neither for long."""
+    long, calls = 1 << 29, []
+    for name in ("a", "b"):
+        content = opened(broken(wire, url, resource, folder / name))
+        validator = os.getxattr(content["partial"], ATTRIBUTE).split(b" ", 4)[4]
+        os.truncate(content["partial"], long)
+        # The checksum is another one, which is known when all is read.
+        os.setxattr(content["partial"], ATTRIBUTE, b"1 %d 1 - %s" % (long, validator))
+        calls.append({"url": url, "kind": "download", "resume_data": sealed(content)})
+    (folder / "body").write_bytes(b"x")
+    slow = [wire.request("request.perform", call) for call in calls]
+    quick = wire.request("request.perform", url=origin.url, method="POST", body={"file": str(folder / "body")})
+    first = wire.receive()
+    while first.get("id") not in {*slow, quick}:
+        first = wire.receive()
+    assert first["id"] == quick
+    for call in slow:
+        assert wire.answer(call)["result"]["outcome"]["ok"]
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes() == resource.body
+
+
 def test_two_cannot_go_on_with_one_file(
     story: Story, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path
 ) -> None:

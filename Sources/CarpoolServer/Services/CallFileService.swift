@@ -99,9 +99,11 @@ final class CallFileService {
         let start = {
             guard call.isWanted else { return endWait() }
             do throws(WorkerError) {
-                try access.run(job) { found in
-                    endWait()
-                    then(found)
+                try access.run(job) { [self] found in
+                    readOn(found, access, for: call) { found in
+                        endWait()
+                        then(found)
+                    }
                 }
             } catch {
                 endWait()
@@ -109,6 +111,14 @@ final class CallFileService {
             }
         }
         if let partial { files.whenPartialFileIsClosed(partial, start) } else { start() }
+    }
+
+    /// Reads a long partial file to its end, a part with each job, so that other files get their turns.
+    private func readOn(
+        _ found: CallFiles.Found, _ access: WorkerAccess, for call: Call, then: @escaping (CallFiles.Found) -> Void
+    ) {
+        guard let partial = found.destination?.partial, partial.isUnread, call.isWanted else { return then(found) }
+        access.runAlways({ partial.readOn() }, then: { [self] in readOn(found, access, for: call, then: then) })
     }
 
     /// Begins the wait of a call for its files: for an earlier request that has the partial file open, then for the

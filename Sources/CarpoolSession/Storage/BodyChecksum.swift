@@ -12,17 +12,23 @@ enum BodyChecksum {
     /// The bytes that are read at a time.
     private static let pieceBytes: Int64 = 1_048_576
 
-    /// The checksum of the first bytes of a file; `nil` if it has fewer. May block.
-    static func of(first count: Int64, bytesOf descriptor: Int32) throws(SystemError) -> UInt32? {
-        var checksum: UInt32 = 0
-        var position: Int64 = 0
-        while position < count {
-            let wanted = Int(min(pieceBytes, count - position))
-            let bytes = try FilePiece.read(descriptor, at: position, count: wanted)
-            guard bytes.count == wanted else { return nil }
-            checksum = bytes.withUnsafeBytes { adding($0, to: checksum) }
-            position &+= Int64(wanted)
+    /// The checksum of the first bytes of a file, which are read a part at a time.
+    struct Reading {
+        /// How many bytes were read.
+        private(set) var count: Int64 = 0
+        /// Their checksum.
+        private(set) var checksum: UInt32 = 0
+
+        /// Reads the bytes before a position; returns whether the file has so many. May block.
+        mutating func goOn(to end: Int64, of descriptor: Int32) throws(SystemError) -> Bool {
+            while count < end {
+                let wanted = Int(min(pieceBytes, end - count))
+                let bytes = try FilePiece.read(descriptor, at: count, count: wanted)
+                guard bytes.count == wanted else { return false }
+                checksum = bytes.withUnsafeBytes { adding($0, to: checksum) }
+                count &+= Int64(wanted)
+            }
+            return true
         }
-        return checksum
     }
 }

@@ -25,10 +25,15 @@ enum PartialFit {
 /// A partial file of an earlier download, opened and locked, and not attached to a request yet.
 struct OpenedPartial: ~Copyable {
     let path: String
-    /// Its size, and after ``fit(_:)`` the number of its known bytes.
+    /// Its size, and if it is intact the number of its known bytes.
     private(set) var count: Int64
     /// The checksum of the known bytes.
     private(set) var checksum: UInt32 = 0
+    /// Whether it is what its token says; `nil` as long as it has to be read for that.
+    private(set) var fit: PartialFit?
+    /// The bytes whose checksum has to be as recorded, and those of them that were read.
+    private var unread = (bytes: Int64(0), checksum: UInt32(0))
+    private var reading = BodyChecksum.Reading()
     let folder: Folder
     let identity: FileStatus.Identity
     let descriptor: FileDescriptor
@@ -58,28 +63,43 @@ struct OpenedPartial: ~Copyable {
     /// Files of at least this size are not read if their size and the time of their last change are as recorded.
     private static let trustedBytes: Int64 = 67_108_864
 
-    /// Compares the file with its record and its token, and truncates it to the bytes whose checksum is known. May
-    /// block for as long as it takes to read it.
-    mutating func fit(_ claim: PartialClaim) throws(SystemError) -> PartialFit {
+    /// Compares the file with its record and its token, as far as that is possible without reading it, and truncates
+    /// it to the bytes whose checksum is known. May block.
+    mutating func compare(with claim: PartialClaim) throws(SystemError) {
         let status = try FileStatus(of: descriptor.raw)
-        guard status.size >= claim.bytes else { return .lost }
+        guard status.size >= claim.bytes else { return fit = .lost }
         var (bytes, known, isTrusted) = (claim.bytes, claim.checksum, false)
         if let record = PartialRecord(of: descriptor.raw) {
             guard record.holds(claim.validator), status.size >= record.bytes,
                 record.changed == nil || status.size == record.bytes
-            else { return .changed }
+            else { return fit = .changed }
             (bytes, known) = (record.bytes, record.checksum)
             isTrusted = record.changed == status.changed && bytes >= OpenedPartial.trustedBytes
         }
-        guard let known else { return .changed }
-        if !isTrusted {
-            guard try BodyChecksum.of(first: bytes, bytesOf: descriptor.raw) == known else { return .changed }
-        }
-        guard status.size == bytes || ftruncate(descriptor.raw, off_t(bytes)) == 0 else {
+        guard let known else { return fit = .changed }
+        unread = (bytes, known)
+        if isTrusted { try keepKnownBytes(of: status.size) } else { try readOn() }
+    }
+
+    /// The most bytes that are read at a time: one file does not occupy a thread for long.
+    private static let sliceBytes: Int64 = 16_777_216
+
+    /// Reads more of the file, until its checksum can be compared. May block.
+    mutating func readOn() throws(SystemError) {
+        let end = min(unread.bytes, reading.count + OpenedPartial.sliceBytes)
+        guard try reading.goOn(to: end, of: descriptor.raw) else { return fit = .changed }
+        guard reading.count == unread.bytes else { return }
+        guard reading.checksum == unread.checksum else { return fit = .changed }
+        try keepKnownBytes(of: try FileStatus(of: descriptor.raw).size)
+    }
+
+    /// Truncates the file to the bytes whose checksum is known.
+    private mutating func keepKnownBytes(of size: Int64) throws(SystemError) {
+        guard size == unread.bytes || ftruncate(descriptor.raw, off_t(unread.bytes)) == 0 else {
             throw .last("ftruncate", path)
         }
-        (count, checksum) = (bytes, known)
-        return .intact
+        (count, checksum) = unread
+        fit = .intact
     }
 
     /// Removes the partial file at a path, unless a request uses it. Returns whether it is gone. May block.

@@ -7,23 +7,42 @@ internal import Glibc
 /// that closes it.
 public final class PartialFileOpening: @unchecked Sendable {
     private var opened: OpenedPartial?
-    private let error: SystemError
-    /// Whether the file is what its token says.
-    let fit: PartialFit
+    private var error: SystemError
+    /// Whether the file is what its token says, once it is read.
+    private(set) var fit = PartialFit.lost
+    /// Whether ``readOn()`` has to go on before that is known.
+    public private(set) var isUnread = false
 
-    /// Opens and locks the file, and compares it with its token. May block for as long as it takes to read it. A file
-    /// that is not taken must be released.
+    /// Opens and locks the file, and begins to compare it with its token. May block. A file that is not taken must be
+    /// released.
     public init(_ claim: PartialClaim) {
+        // For a second request that takes it: the first one has it.
+        error = SystemError(code: EWOULDBLOCK, operation: "open", subject: claim.path)
         do throws(SystemError) {
             var file = try OpenedPartial(at: claim.path)
-            fit = try file.fit(claim)
-            opened = consume file
-            // For a second request that takes it: the first one has it.
-            error = SystemError(code: EWOULDBLOCK, operation: "open", subject: claim.path)
+            try file.compare(with: claim)
+            keep(file)
         } catch let failure {
-            fit = .lost
             error = failure
         }
+    }
+
+    /// Reads more of the file, to compare it with its token. May block.
+    public func readOn() {
+        guard var file = opened.take() else { return }
+        isUnread = false
+        do throws(SystemError) {
+            try file.readOn()
+            keep(file)
+        } catch let failure {
+            error = failure
+        }
+    }
+
+    private func keep(_ file: consuming OpenedPartial) {
+        isUnread = file.fit == nil
+        fit = file.fit ?? .lost
+        opened = consume file
     }
 
     /// Closes the file in the background, unless it was taken.

@@ -48,7 +48,8 @@ final class PartialRecordKeeper {
 
     /// Computes the checksum of what is left.
     func didTruncate(_ descriptor: Int32, to count: Int64) throws(SystemError) {
-        checksum = try BodyChecksum.of(first: count, bytesOf: descriptor) ?? 0
+        var reading = BodyChecksum.Reading()
+        checksum = try reading.goOn(to: count, of: descriptor) ? reading.checksum : 0
     }
 
     /// Records that the file is closed: only these bytes are in it.
