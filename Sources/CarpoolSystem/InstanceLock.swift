@@ -94,7 +94,7 @@ public struct InstanceLock: ~Copyable {
 
     /// Reads a lock without keeping it: how a client finds the daemon.
     public static func state(at path: String) throws(SystemError) -> LockState {
-        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard fd >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return .free }
             throw .last("open", path)
