@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -26,17 +27,15 @@ static int close_failed(int fd) {
     return -1;
 }
 
-// Whether a symbolic link may be followed: none of /proc, and in a folder such as /tmp as with fs.protected_symlinks
-// (proc(5)).
-static int may_follow(int folder, int link, const struct stat *status) {
+int CLinux_is_planted(uid_t owner, uid_t folder_owner, unsigned folder_mode) {
+    return (folder_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) && owner != geteuid() && owner != folder_owner;
+}
+
+// Whether a symbolic link in a folder may be followed.
+static int may_follow(int folder, const struct stat *status) {
     struct stat above;
-    if (CLinux_is_in_proc(link)) {
-        errno = ELOOP;
-        return 0;
-    }
     if (fstat(folder, &above) != 0) return 0;
-    int is_shared = (above.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
-    if (!is_shared || status->st_uid == geteuid() || status->st_uid == above.st_uid) return 1;
+    if (!CLinux_is_planted(status->st_uid, above.st_uid, above.st_mode)) return 1;
     errno = EACCES;
     return 0;
 }
@@ -55,41 +54,114 @@ static int insert_target(int link, char *rest) {
     return 0;
 }
 
-// Opens one part of a path; is_last: nothing follows it, not even a slash.
-static int open_place(int folder, const char *name, int is_last) {
+// How a path is opened.
+struct opening {
+    // The flags of open(2) for its last part, without O_TRUNC.
+    int flags;
+    mode_t mode;
+    // Whether links of /proc to open files are followed.
+    int follows_magic;
+};
+
+static int open_strictly(int folder, const char *path, const struct opening *how, uint64_t resolve) {
+    struct open_how all = {.flags = (uint64_t)how->flags, .resolve = resolve};
+    if (how->flags & O_CREAT) all.mode = how->mode;
+    return (int)syscall(SYS_openat2, folder, path, &all, sizeof all);
+}
+
+// Whether openat2 is unknown: filters of containers return EPERM for unknown system calls.
+static int lacks_openat2(void) { return errno == ENOSYS || errno == EPERM; }
+
+// Whether a file may be opened wherever it was found: what is neither a pipe nor a regular file that may have been
+// there (O_CREAT), and this user's own file without a second name.
+static int may_open_anywhere(const struct stat *file, int flags) {
+    if (S_ISFIFO(file->st_mode)) return file->st_uid == geteuid();
+    if (!S_ISREG(file->st_mode) || (flags & (O_CREAT | O_EXCL)) != O_CREAT) return 1;
+    return file->st_uid == geteuid() && file->st_nlink <= 1;
+}
+
+// Whether a file that was found in a folder may be opened: not if another user has put it into a folder such as /tmp,
+// and in such a folder no regular file with a second name, which may be that of any file.
+static int may_open(int folder, const struct stat *file, int flags) {
+    struct stat above;
+    if (may_open_anywhere(file, flags)) return 1;
+    if (fstat(folder, &above) != 0) return 0;
+    int has_names = S_ISREG(file->st_mode) && file->st_nlink > 1;
+    int is_shared = (above.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+    if (!CLinux_is_planted(file->st_uid, above.st_uid, above.st_mode) && !(has_names && is_shared)) return 1;
+    errno = EACCES;
+    return 0;
+}
+
+// Opens the last part of a path. ELOOP for a link, or with O_PATH the link itself.
+static int open_last(int folder, const char *name, const struct opening *how) {
+    int fd = openat(folder, name, how->flags | O_NOFOLLOW, how->mode);
+    struct stat file;
+    if (how->flags & O_PATH || (fd < 0 && errno != ENXIO)) return fd;
+    if (fd >= 0) return fstat(fd, &file) == 0 && may_open(folder, &file, how->flags) ? fd : close_failed(fd);
+    int is_pipe = fstatat(folder, name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISFIFO(file.st_mode);
+    // A pipe without a reader.
+    if (!is_pipe || may_open(folder, &file, how->flags)) errno = is_pipe ? EAGAIN : ENXIO;
+    return -1;
+}
+
+// Opens a part of a path that more follows.
+static int open_folder_part(int folder, const char *name) {
     int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
     // Tried as a folder first, which also triggers automounts.
-    int fd = is_last ? -1 : openat(folder, name, flags | O_DIRECTORY);
-    return fd >= 0 || (!is_last && errno != ENOTDIR) ? fd : openat(folder, name, flags);
+    int fd = openat(folder, name, flags | O_DIRECTORY);
+    return fd >= 0 || errno != ENOTDIR ? fd : openat(folder, name, flags);
+}
+
+// Opens what a link of /proc leads to, which its text need not say.
+static int open_link_of_proc(int folder, const char *name, int is_last, const struct opening *how) {
+    struct opening target = {.flags = O_PATH | O_CLOEXEC};
+    if (is_last) target.flags = how->flags & ~(O_CREAT | O_EXCL);
+    if (how->follows_magic) return openat(folder, name, target.flags);
+    int fd = open_strictly(folder, name, &target, RESOLVE_NO_MAGICLINKS);
+    if (fd < 0 && lacks_openat2()) errno = ELOOP;
+    return fd;
 }
 
 // Removes the first part of the rest of a path and opens it; `folder` is closed. If the part is a link, its target
 // replaces it, and the returned folder is where the target starts.
-static int walk(int folder, char *rest, int *links) {
+static int walk(int folder, char *rest, int *links, const struct opening *how) {
     char name[NAME_MAX + 1];
     size_t length = strcspn(rest, "/");
     if (length > NAME_MAX) {
         errno = ENAMETOOLONG;
         return close_failed(folder);
     }
-    memcpy(name, rest, length);
-    name[length] = 0;
+    memcpy(name, length == 0 ? "." : rest, length == 0 ? 1 : length);
+    name[length == 0 ? 1 : length] = 0;
     memmove(rest, rest + length, strlen(rest + length) + 1);
-    int part = open_place(folder, length == 0 ? "." : name, *rest == 0);
+    // Nothing follows, not even a slash.
+    int is_last = *rest == 0;
+    int part = is_last ? open_last(folder, name, how) : open_folder_part(folder, name);
+    int is_refused = part < 0 && errno == ELOOP;
+    if (is_refused) part = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
     if (part < 0) return close_failed(folder);
     if (fstat(part, &status) != 0 || !S_ISLNK(status.st_mode)) {
         close_failed(folder);
-        return part;
+        if (is_refused) errno = ELOOP;
+        return is_refused ? close_failed(part) : part;
+    }
+    if (CLinux_is_in_proc(part)) {
+        close_failed(part);
+        // Not counted: what follows goes on from the target.
+        int target = open_link_of_proc(folder, name, is_last, how);
+        close_failed(folder);
+        return target;
     }
     if (++*links > maximum_links) errno = ELOOP;
-    int follows = *links <= maximum_links && may_follow(folder, part, &status) && insert_target(part, rest) == 0;
+    int follows = *links <= maximum_links && may_follow(folder, &status) && insert_target(part, rest) == 0;
     close_failed(part);
     return follows ? folder : close_failed(folder);
 }
 
 // Opens a path part by part, so that each symbolic link is checked before it is followed.
-static int open_by_parts(const char *path) {
+static int open_by_parts(const char *path, const struct opening *how) {
     char rest[PATH_MAX];
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof rest) {
@@ -109,18 +181,40 @@ static int open_by_parts(const char *path) {
         }
         size_t slashes = strspn(rest, "/");
         memmove(rest, rest + slashes, strlen(rest + slashes) + 1);
-        if (place >= 0) place = walk(place, rest, &links);
+        if (place >= 0) place = walk(place, rest, &links, how);
         is_first = links != before;
     }
     return place;
 }
 
 int CLinux_open_path(const char *path) {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    // Filters of containers return EPERM for unknown system calls.
-    if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    return open_by_parts(path);
+    struct opening how = {.flags = O_PATH | O_CLOEXEC};
+    int fd = open_strictly(AT_FDCWD, path, &how, RESOLVE_NO_SYMLINKS);
+    if (fd >= 0 || (errno != ELOOP && !lacks_openat2())) return fd;
+    return open_by_parts(path, &how);
+}
+
+// Empties a file if that is wanted; everything but a pipe waits from now on.
+static int finish_opening(int fd, int is_emptied) {
+    struct stat file;
+    if (fstat(fd, &file) != 0) return close_failed(fd);
+    if (S_ISFIFO(file.st_mode)) return fd;
+    if (is_emptied && S_ISREG(file.st_mode) && ftruncate(fd, 0) != 0) return close_failed(fd);
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0 ? close_failed(fd) : fd;
+}
+
+int CLinux_open_named(const char *path, int flags, unsigned mode) {
+    struct opening how = {
+        .flags = (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .mode = mode, .follows_magic = 1};
+    int fd = open_strictly(AT_FDCWD, path, &how, RESOLVE_NO_SYMLINKS);
+    if (fd < 0 && errno != ELOOP && errno != ENXIO && !lacks_openat2()) return -1;
+    struct stat file;
+    if (fd < 0 || fstat(fd, &file) != 0 || !may_open_anywhere(&file, flags)) {
+        if (fd >= 0) close(fd);
+        fd = open_by_parts(path, &how);
+    }
+    return fd < 0 ? -1 : finish_opening(fd, flags & O_TRUNC);
 }
 
 ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size) {

@@ -41,7 +41,7 @@ package enum BodyArgument {
     package static func load(_ source: Source) throws(SystemError) -> BodyArgument {
         switch source {
         case .text(let text): return .bytes(Array(text.utf8))
-        case .file(let path): return try load(FileDescriptor.open(path, O_RDONLY), path: path)
+        case .file(let path): return try load(NamedPath.open(path, O_RDONLY), path: path)
         case .standardInput: return try load(standardInput(), path: nil)
         case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
         case .upload(let path): return try upload(path)
@@ -61,7 +61,7 @@ package enum BodyArgument {
 
     /// The daemon reads a regular file; anything else, such as a named pipe, is read here.
     private static func upload(_ path: String) throws(SystemError) -> BodyArgument {
-        let file = try FileDescriptor.open(path, O_RDONLY)
+        let file = try NamedPath.open(path, O_RDONLY)
         var info = stat()
         guard fstat(file.raw, &info) == 0 else { throw .last("fstat", path) }
         guard info.st_mode & S_IFMT == S_IFREG else { return .stream(StreamedBody(file, name: path)) }
@@ -73,29 +73,36 @@ package enum BodyArgument {
         guard fstat(source.raw, &info) == 0 else { throw .last("fstat", path) }
         let isRegular = info.st_mode & S_IFMT == S_IFREG
         if isRegular, info.st_size > inlineBytes, let path { return .file(SocketLocation.absolute(path)) }
+        let name = path ?? "standard input"
         var bytes = [UInt8](repeating: 0, count: inlineBytes + 1)
         var count = 0
         while count < bytes.count {
-            let room = count
-            switch bytes.withUnsafeMutableBytes({ Bytes.read(source.raw, into: .init(rebasing: $0[room...])) }) {
-            case .bytes(let more): count += more
-            case .endOfFile: return .bytes(Array(bytes[..<count]))
-            case .wouldBlock: _ = MonotonicTime(nanoseconds: .max).waitForInput(source.raw)
-            case .failed(let code): throw SystemError(code: code, operation: "read", subject: path ?? "standard input")
-            }
+            let more = try NamedPath.read(source.raw, into: &bytes, from: count, of: name)
+            guard more > 0 else { return .bytes(Array(bytes[..<count])) }
+            count += more
         }
-        return try copy(bytes, rest: source)
+        return try copy(bytes, rest: source, isRegular: isRegular, name)
     }
 
     /// Copies to the state directory, which the daemon sees even if it has a /tmp of its own.
-    private static func copy(_ head: [UInt8], rest: borrowing FileDescriptor) throws(SystemError) -> BodyArgument {
+    private static func copy(
+        _ head: [UInt8], rest: borrowing FileDescriptor, isRegular: Bool, _ name: String
+    ) throws(SystemError) -> BodyArgument {
         let folder = Directories(environment: .process, uid: geteuid()).own.state
         try PrivateDirectory.create(folder)
         let file = try TemporaryFile(in: folder)
         let output = BlockingOutput(borrowing: file.descriptor.raw)
         try output.write(head)
-        try output.copy(from: rest)
-        return .copy(file)
+        if isRegular {
+            try output.copy(from: rest)
+            return .copy(file)
+        }
+        var bytes = head
+        while true {
+            let count = try NamedPath.read(rest.raw, into: &bytes, of: name)
+            guard count > 0 else { return .copy(file) }
+            try output.write(Array(bytes[..<count]))
+        }
     }
 
     /// Writes the object that `request.perform` takes as `body`.

@@ -14,15 +14,9 @@ package final class StreamedBody {
         self.name = name
     }
 
-    /// Waits for the next piece and returns it; `nil` at the end.
+    /// Waits for the next piece and returns it; `nil` at the end. ETIME when the limit of ``NamedPath`` has passed.
     package func nextPiece() throws(SystemError) -> ArraySlice<UInt8>? {
-        while true {
-            switch buffer.withUnsafeMutableBytes({ Bytes.read(descriptor.raw, into: $0) }) {
-            case .bytes(let count): return buffer[..<count]
-            case .endOfFile: return nil
-            case .wouldBlock: _ = MonotonicTime(nanoseconds: .max).waitForInput(descriptor.raw)
-            case .failed(let code): throw SystemError(code: code, operation: "read", subject: name)
-            }
-        }
+        let count = try NamedPath.read(descriptor.raw, into: &buffer, of: name)
+        return count > 0 ? buffer[..<count] : nil
     }
 }

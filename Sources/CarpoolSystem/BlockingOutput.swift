@@ -4,12 +4,18 @@ internal import Glibc
 /// Writes all bytes to a descriptor of any kind, such as a file, a pipe, or a non-blocking terminal.
 public struct BlockingOutput: Sendable {
     private let fd: Int32
+    private let isNamed: Bool
 
     /// Maximum number of bytes copied by one call, and the size of the buffer if the kernel cannot copy.
     private static let chunkBytes = 256 * 1024
 
     /// Borrows a descriptor, which must stay open as long as this value is used.
-    public init(borrowing fd: Int32) { self.fd = fd }
+    /// - Parameter isNamed: whether it was opened by ``NamedPath``, whose limit ends the wait for the reader of a pipe:
+    ///   ETIME then.
+    public init(borrowing fd: Int32, isNamed: Bool = false) {
+        self.fd = fd
+        self.isNamed = isNamed
+    }
 
     /// Writes all bytes. EPIPE means that there is no reader, if SIGPIPE is ignored.
     public func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) {
@@ -61,6 +67,8 @@ public struct BlockingOutput: Sendable {
     private func waitOrThrow(_ operation: String) throws(SystemError) {
         switch errno {
         case EINTR: return
+        case EAGAIN where isNamed:
+            guard NamedPath.limit.waitForOutput(fd, or: []) != nil else { throw NamedPath.late(operation) }
         case EAGAIN:
             var entry = pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)
             poll(&entry, 1, -1)

@@ -6,7 +6,8 @@ internal import Glibc
 /// The file that is there is replaced in one step, by a rename, and the new one gets its mode, owner, group, access
 /// control list and extended attributes. Where that would lose something, the bytes are written into the file that is
 /// there: with a second hard link, with an owner or an attribute that cannot be given to another file, for a mount
-/// point, and in a folder in which no name may be changed.
+/// point, and in a folder in which no name may be changed. A file that another user has put into a folder that all may
+/// write is left alone (EACCES).
 public struct FileReplacement {
     /// Where the complete file is.
     public enum Source {
@@ -44,6 +45,12 @@ public struct FileReplacement {
         }
     }
 
+    /// Fails with EACCES if another user has put the file of this name into the folder, which all may write.
+    public static func check(_ name: String, in folder: Folder) throws(SystemError) {
+        guard let old = try? folder.status(of: name), old.kind == .regular else { return }
+        guard try !folder.isPlanted(old) else { throw NamedPath.planted("rename", "\(folder.path)/\(name)") }
+    }
+
     /// Puts the file in its place, and returns the identity of the file that has the bytes now. May block for as long
     /// as it takes to copy them. If it fails, the file that is there is as it was, unless the disk failed while bytes
     /// were written into it.
@@ -59,6 +66,7 @@ public struct FileReplacement {
             try rename(descriptor, source)
             return try FileStatus(of: descriptor).identity
         }
+        guard try !folder.isPlanted(old) else { throw NamedPath.planted("rename", path) }
         if case .elsewhere = source {
         } else if !mustStay(old), FileReplacement.give(of: name, in: folder, to: descriptor) {
             do throws(SystemError) {

@@ -26,16 +26,21 @@ public final class Folder: @unchecked Sendable {
         try Folder(try resolve(path), missingMode: missingMode)
     }
 
-    /// The path without symbolic links, as far as it exists; the missing rest is kept.
+    /// The absolute path of an existing file or folder without symbolic links. EACCES for a link that another user has
+    /// put into a folder that all may write.
+    public static func realPath(_ path: String) throws(SystemError) -> String { try SymbolicLink.realPath(path) }
+
+    /// The absolute path without symbolic links, as far as it exists; the missing rest is kept. EACCES for a link that
+    /// another user has put into a folder that all may write.
     public static func resolve(_ path: String) throws(SystemError) -> String {
         var (known, rest) = (path[...], "")
         while !known.isEmpty {
-            if let resolved = SystemPath.withBytes(String(known), { realpath($0, nil) }) {
-                defer { free(resolved) }
-                let real = SystemPath.text(resolved)
+            do throws(SystemError) {
+                let real = try SymbolicLink.realPath(String(known))
                 return rest.isEmpty ? real : (real == "/" ? "" : real) + rest
+            } catch {
+                guard error.code == ENOENT else { throw error }
             }
-            guard errno == ENOENT else { throw .last("realpath", path) }
             let slash = known.lastIndex(of: "/") ?? known.startIndex
             rest = known[slash...] + rest
             known = known[..<slash]

@@ -17,11 +17,12 @@ public final class OutputFile {
     /// Opens the file to write to. It has the mode less the umask; without a mode, that of the file that is there, or
     /// 0666 less the umask. A symbolic link is followed, not replaced,
     /// also if its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor,
-    /// whatever it is.
+    /// whatever it is. What another user has put into a folder that all may write, a link, a pipe or a file, is refused
+    /// with EACCES, a file when it is replaced.
     /// - Parameter staysUnnamed: whether the temporary file gets a name only when it is complete, where the file system
     ///   allows that: nothing is left of it if the process is killed.
     public init(_ path: String, mode: UInt32? = nil, staysUnnamed: Bool = false) throws(SystemError) {
-        target = SymbolicLink.followed(path) { OutputFile.openDescriptor(at: $0) != nil }
+        target = try SymbolicLink.followed(path) { OutputFile.openDescriptor(at: $0) != nil }
         self.mode = (mode ?? 0o666) & ~OutputFile.umask
         isFixed = mode != nil
         if let open = OutputFile.openDescriptor(at: target) {
@@ -32,7 +33,7 @@ public final class OutputFile {
         var info = stat()
         let isThere = SystemPath.withBytes(target) { stat($0, &info) } == 0
         if isThere, info.st_mode & S_IFMT != S_IFREG {
-            descriptor = try FileDescriptor.open(target, O_WRONLY)
+            descriptor = try NamedPath.open(target, O_WRONLY)
             folder = nil
             return
         }
@@ -43,7 +44,7 @@ public final class OutputFile {
             descriptor = made.take()
             folder = place
         } catch {
-            throw SystemError(code: error.code, operation: "open", subject: target)
+            throw SystemError(code: error.code, operation: "open", subject: target, advice: error.advice)
         }
     }
 
@@ -97,8 +98,8 @@ public final class OutputFile {
 extension OutputFile {
     /// The path behind all symbolic links of the last component, which a file of any name replaces; `nil` for a path of
     /// an open descriptor of this process.
-    public static func place(of path: String) -> String? {
-        let place = SymbolicLink.followed(path) { openDescriptor(at: $0) != nil }
+    public static func place(of path: String) throws(SystemError) -> String? {
+        let place = try SymbolicLink.followed(path) { openDescriptor(at: $0) != nil }
         return openDescriptor(at: place) == nil ? place : nil
     }
 
@@ -106,7 +107,8 @@ extension OutputFile {
     /// right to replace or to write what is there.
     public static func check(_ path: String) throws(SystemError) {
         // The name of a folder is refused by another check.
-        guard !path.hasSuffix("/"), let place = place(of: path) else { return }
+        guard !path.hasSuffix("/"), let place = try place(of: path) else { return }
+        _ = try Folder.resolve(parent(of: place))
         var info = stat()
         guard SystemPath.withBytes(place, { stat($0, &info) }) == 0 else {
             guard errno == ENOENT else { throw .last("open", path) }
@@ -114,6 +116,8 @@ extension OutputFile {
         }
         switch info.st_mode & S_IFMT {
         case S_IFDIR: throw SystemError(code: EISDIR, operation: "open", subject: path)
+        case S_IFREG where NamedPath.isPlanted(place), S_IFIFO where NamedPath.isPlanted(place):
+            throw NamedPath.planted("open", path)
         case S_IFREG where geteuid() == 0 || info.st_uid == geteuid():
             if isAllowed(W_OK | X_OK, to: parent(of: place)) { return }
             try check(access: W_OK, to: place, path)

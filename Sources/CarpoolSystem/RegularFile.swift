@@ -39,7 +39,8 @@ public struct RegularFile: ~Copyable {
     /// Releases the descriptor to the caller.
     consuming func takeDescriptor() -> FileDescriptor { descriptor }
 
-    /// Opens a file. Symbolic links are followed, but not the magic links of /proc for open files.
+    /// Opens a file. Symbolic links are followed, but not the magic links of /proc for open files, nor those that
+    /// another user has put into a folder that all may write.
     public static func open(_ path: String) throws(Failure) -> RegularFile {
         guard !namesProcess(path) else {
             throw .ofThisProcess(SystemError(code: EINVAL, operation: "open", subject: path))
@@ -85,7 +86,8 @@ public struct RegularFile: ~Copyable {
     /// Whether a path, or a link that it leads to, names an open file of the process that opens it, as `/dev/stdout`
     /// does.
     public static func leadsToProcess(_ path: String) -> Bool {
-        namesProcess(SymbolicLink.followed(path, until: namesProcess))
+        // What may not be followed is not opened either.
+        namesProcess((try? SymbolicLink.followed(path, until: namesProcess)) ?? path)
     }
 
     /// Whether a path in /proc names an open file of the process that opens it. The kernel finds those that lead

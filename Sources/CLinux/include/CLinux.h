@@ -128,11 +128,22 @@ int CLinux_is_of_kernel(int fd);
 // process answers for: FUSE, NFS, SMB, Ceph, 9P, AFS.
 int CLinux_is_remote(int fd);
 
+// One rule for C and Swift. Whether a file or a symbolic link was planted: put by another user into a folder that all
+// users may change and whose sticky bit protects their files, such as /tmp. It belongs neither to this user nor to the
+// owner of the folder. As with fs.protected_symlinks and its relatives (proc(5)), whatever their values are.
+int CLinux_is_planted(uid_t owner, uid_t folder_owner, unsigned folder_mode);
+
 // openat2 has no function in the C library. Opens a path with O_PATH and close-on-exec, without following the magic
-// links of /proc, which would mean this process's own files (RESOLVE_NO_MAGICLINKS). On kernels without it, and where
-// a filter forbids it, the path is walked part by part, and no link of /proc is followed. -1 with errno: ELOOP for
-// such a link.
+// links of /proc, which would mean this process's own files (RESOLVE_NO_MAGICLINKS), and planted links. On kernels
+// without openat2, and where a filter forbids it, no link of /proc is followed. -1 with errno: ELOOP for a link of
+// /proc, EACCES for a planted one.
 int CLinux_open_path(const char *path);
+
+// The same. Opens a path that the user of this process has named, as open(2) does, close-on-exec, but follows no
+// planted link, and opens no planted pipe and with O_CREAT no planted regular file (EACCES); nor, in such a folder, one
+// that has a second name. Never waits for the other end of a pipe: EAGAIN if it is to be written and has no reader. A
+// pipe stays non-blocking.
+int CLinux_open_named(const char *path, int flags, unsigned mode);
 
 // preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting for bytes, whatever its mode, which its other users
 // share; waits for its lock, which another process may hold for long. Returns the number of bytes, 0 at the end, or

@@ -21,13 +21,8 @@ struct CursorFile {
     /// Reads the cursor of an earlier run; returns `nil` if there is no file.
     func read() throws(Failure) -> String? {
         do throws(SystemError) {
-            let file = try FileDescriptor.open(path, O_RDONLY)
-            var bytes = [UInt8](repeating: 0, count: CursorFile.mostBytes)
-            switch bytes.withUnsafeMutableBytes({ Bytes.read(file.raw, into: $0) }) {
-            case .bytes(let count): return String(decoding: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
-            case .endOfFile, .wouldBlock: return nil
-            case .failed(let code): throw SystemError(code: code, operation: "read", subject: path)
-            }
+            let bytes = try NamedPath.read(path, atMost: CursorFile.mostBytes)
+            return bytes.isEmpty ? nil : String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
         } catch {
             guard error.code != ENOENT else { return nil }
             throw Failure(.usage, "cannot read the state file (--state): \(error)")
@@ -48,7 +43,7 @@ struct CursorFile {
         due = CursorFile.never
         do throws(SystemError) {
             let file = try OutputFile(path)
-            try BlockingOutput(borrowing: file.descriptor.raw).write(Array("\(cursor)\n".utf8))
+            try BlockingOutput(borrowing: file.descriptor.raw, isNamed: true).write(Array("\(cursor)\n".utf8))
             try file.commit()
         } catch {
             throw Failure(.transferFailed, "cannot write the state file (--state): \(error)")

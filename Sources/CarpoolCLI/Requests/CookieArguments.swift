@@ -41,7 +41,9 @@ struct CookieArguments: Equatable {
                     if let line = String(validating: line, as: UTF8.self) { content += "\(line)\n" }
                 }
             } catch {
-                guard error.code == ENOENT else { throw Failure(.usage, "cannot read the cookies: \(error)") }
+                guard error.code == ENOENT else {
+                    throw Failure(error.exitCode(or: .usage), "cannot read the cookies: \(error)")
+                }
                 if file != jar {
                     Terminal.printError("carpool: warning: \(file) does not exist, and no cookies are read from it")
                 }
@@ -64,7 +66,7 @@ struct CookieArguments: Equatable {
         } catch {
             throw Failure(
                 .usage, "cannot write the cookies to \(jar): \(error.reason)",
-                hint: error.code == EISDIR ? "-c takes the name of a file" : nil)
+                hint: error.code == EISDIR ? "-c takes the name of a file" : error.advice)
         }
     }
 

@@ -30,7 +30,7 @@ struct CookieOutput {
         guard path != "-" else { return try Terminal.print(text) }
         try Terminal.write(path) { () throws(SystemError) in
             let output = try OutputFile(path, mode: 0o600)
-            try BlockingOutput(borrowing: output.descriptor.raw).write(text)
+            try BlockingOutput(borrowing: output.descriptor.raw, isNamed: true).write(text)
             try output.commit()
         }
     }

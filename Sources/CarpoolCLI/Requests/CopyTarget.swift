@@ -30,7 +30,8 @@ final class CopyTarget {
             file = opened
             return opened.descriptor
         } catch {
-            throw Failure(.transferFailed, "cannot write to \(path): \(error.reason)")
+            throw Failure(
+                error.exitCode(or: .transferFailed), "cannot write to \(path): \(error.reason)", hint: error.advice)
         }
     }
 

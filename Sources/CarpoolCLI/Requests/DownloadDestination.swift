@@ -15,7 +15,8 @@ struct DownloadDestination {
     /// `nil` if the command has to write it itself: pipes, devices, its own descriptors such as `/dev/stdout`, output
     /// with a header, and daemons of another user.
     init?(_ name: String, _ request: RequestArguments, _ daemon: DaemonAccess) {
-        guard let place = OutputFile.place(of: name) else { return nil }
+        // One that may not be followed is refused where it is written.
+        guard let place = try? OutputFile.place(of: name) else { return nil }
         var info = stat()
         let isThere = SystemPath.withBytes(place) { stat($0, &info) } == 0
         guard !request.printsHead, !isThere || info.st_mode & S_IFMT == S_IFREG, daemon.isOurs else { return nil }
@@ -49,7 +50,7 @@ extension RequestArguments {
             let folder = "make the directory before, with mkdir -p"
             throw Failure(
                 .transferFailed, "cannot write to \(output): \(error.reason)",
-                hint: error.code == ENOENT ? folder : nil)
+                hint: error.code == ENOENT ? folder : error.advice)
         }
     }
 }

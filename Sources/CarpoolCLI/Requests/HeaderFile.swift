@@ -24,7 +24,7 @@ enum HeaderFile {
         do throws(SystemError) {
             bytes = try InputFile.read(path, atMost: maximumBytes)
         } catch {
-            throw Failure(.usage, "cannot read the header fields: \(error)")
+            throw Failure(error.exitCode(or: .usage), "cannot read the header fields: \(error)")
         }
         var fields: [RequestArguments.Field] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

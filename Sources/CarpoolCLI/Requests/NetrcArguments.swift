@@ -55,12 +55,12 @@ struct NetrcArguments: Equatable {
         }
         let bytes: [UInt8]
         do throws(SystemError) {
-            let descriptor = try FileDescriptor.open(path, O_RDONLY)
-            bytes = try Bytes.readAll(descriptor.raw, atMost: NetrcArguments.maximumBytes, path: path)
+            bytes = try NamedPath.read(path, atMost: NetrcArguments.maximumBytes)
         } catch {
-            if isOptional { return nil }
+            if isOptional, error.code != ETIME { return nil }
             throw Failure(
-                .usage, "cannot read the .netrc file: \(error)", hint: "with --netrc-optional a missing file is none")
+                error.exitCode(or: .usage), "cannot read the .netrc file: \(error)",
+                hint: "with --netrc-optional a missing file is none")
         }
         guard let netrc = String(validating: bytes, as: UTF8.self).flatMap(Netrc.init) else {
             if isOptional { return nil }

@@ -79,7 +79,8 @@ struct OAuth2Arguments: Equatable {
         do throws(SystemError) {
             bytes = try InputFile.read(path, atMost: OAuth2Arguments.maximumBytes)
         } catch {
-            throw Failure(.usage, "--oauth2-client-secret: cannot read the secret: \(error)")
+            throw Failure(
+                error.exitCode(or: .usage), "--oauth2-client-secret: cannot read the secret: \(error)")
         }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard !bytes.isEmpty, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),

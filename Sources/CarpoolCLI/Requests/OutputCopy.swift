@@ -179,7 +179,7 @@ final class OutputCopy {
             case .moved(let moved): count = moved
             case .bytes(let bytes):
                 count = bytes.count
-                try BlockingOutput(borrowing: output).write(bytes)
+                try BlockingOutput(borrowing: output, isNamed: target.isFile).write(bytes)
             }
         }
         guard count > 0 else { return false }

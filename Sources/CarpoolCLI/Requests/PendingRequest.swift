@@ -2,6 +2,7 @@ internal import CarpoolCaller
 internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
+internal import Glibc
 
 /// A submitted request, which the daemon cancels when the command ends.
 struct PendingRequest {
@@ -58,13 +59,15 @@ struct PendingRequest {
             }
             _ = try call("body.put") { $0.member("end", true) }
         } catch {
-            // The request has finished; its record says why.
+            // The request has finished, or does so now; its record says why.
             guard error.code == .refused else { throw error }
         }
     }
 
     private func next(of source: StreamedBody) throws(Failure) -> ArraySlice<UInt8>? {
         do throws(SystemError) { return try source.nextPiece() } catch {
+            // The daemon ends the request at the same limit, and its record says so.
+            if error.code == ETIME { throw Failure(.refused, "\(error)") }
             throw Failure(.usage, "cannot read the body: \(error)")
         }
     }

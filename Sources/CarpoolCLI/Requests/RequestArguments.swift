@@ -123,7 +123,7 @@ struct RequestArguments: CommandArguments {
 
     /// Whether a file of an option has to be read here.
     var needsCallerFiles: Bool {
-        trust.needsCallerFiles || connection.needsCallerFiles || oauth2.needsFile
+        trust.needsCallerFiles || connection.needsCallerFiles || oauth2.needsFile || writeOut?.needsFile == true
     }
 
     /// Reads the files of options that the daemon does not open. A pipe is read once, for all URLs.
@@ -131,6 +131,7 @@ struct RequestArguments: CommandArguments {
         try trust.readCallerFiles()
         try connection.readCallerFiles()
         try oauth2.readFile()
+        try writeOut?.readFile()
     }
 
     /// Asks the user for the password that the command line does not have.

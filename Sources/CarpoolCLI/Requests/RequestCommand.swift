@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolSystem
 
 /// A command that sends one request: `get`, `head`, `post`, `put`, `patch` or `delete`.
 protocol RequestCommand: Command where Arguments == RequestArguments {
@@ -42,7 +43,8 @@ extension RequestCommand {
     }
 
     static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode {
-        try Failure.naming(of: arguments) { () throws(Failure) in
+        NamedPath.setLimit(milliseconds: arguments.timeoutMilliseconds)
+        return try Failure.naming(of: arguments) { () throws(Failure) in
             guard arguments.needsCallerFiles else { return try send(arguments) }
             var complete = arguments
             try complete.readCallerFiles()

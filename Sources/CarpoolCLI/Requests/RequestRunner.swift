@@ -11,6 +11,8 @@ struct RequestRunner {
     init(_ request: RequestArguments) { self.request = request }
 
     func run() throws(Failure) -> ExitCode {
+        // One of several URLs has the whole time.
+        if request.isOneOfSeveral { NamedPath.setLimit(milliseconds: request.timeoutMilliseconds) }
         let fields = try HeaderFile.fields(of: request.headers)
         let body = try loadBody()
         let daemon = try DaemonAccess(socket: request.socket)
@@ -61,7 +63,7 @@ struct RequestRunner {
         do throws(SystemError) {
             return try BodyArgument.load(body)
         } catch {
-            throw Failure(.usage, "cannot read the body: \(error)")
+            throw Failure(error.exitCode(or: .usage), "cannot read the body: \(error)")
         }
     }
 

@@ -28,7 +28,7 @@ struct RequestSeries {
         do throws(SystemError) {
             bytes = try InputFile.read(path, atMost: RequestSeries.maximumBytes)
         } catch {
-            throw Failure(.usage, "cannot read the URLs: \(error)")
+            throw Failure(error.exitCode(or: .usage), "cannot read the URLs: \(error)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.usage, "\(InputFile.name(of: path)) is not UTF-8")

@@ -24,7 +24,7 @@ struct ResponseOutput {
     func write(to descriptor: Int32, _ name: String, withHead: Bool) throws(Failure) {
         let file = try openSpoolFile()
         try Terminal.write(name) { () throws(SystemError) in
-            try write(to: BlockingOutput(borrowing: descriptor), withHead, file)
+            try write(to: BlockingOutput(borrowing: descriptor, isNamed: true), withHead, file)
         }
     }
 
@@ -40,7 +40,7 @@ struct ResponseOutput {
         }
         try Terminal.write(path) { () throws(SystemError) in
             let output = try OutputFile(path)
-            try write(to: BlockingOutput(borrowing: output.descriptor.raw), withHead, file)
+            try write(to: BlockingOutput(borrowing: output.descriptor.raw, isNamed: true), withHead, file)
             try output.commit()
         }
     }
@@ -149,7 +149,7 @@ private final class SpoolFile {
 
     private static let pieceBytes = 65_536
 
-    init(_ path: String) throws(SystemError) { descriptor = try FileDescriptor.open(path, O_RDONLY) }
+    init(_ path: String) throws(SystemError) { descriptor = try NamedPath.open(path, O_RDONLY) }
 
     /// The next bytes; `nil` at the end.
     func next() throws(Failure) -> [UInt8]? {

@@ -5,12 +5,14 @@ internal import Glibc
 
 /// The text of `-w`, in curl's language, which is printed when a request has ended.
 final class WriteOut: Equatable {
-    private let text: [UInt8]
-    /// The file that it was read from, if it was.
+    private var text: [UInt8]
+    /// The file that it is read from, if it is.
     let file: String?
+    /// The pipe that has the text, until it is read.
+    private var pipe: String?
 
     /// The text, or with `@` the content of a file, which is read now: a missing one is an error before anything is
-    /// sent.
+    /// sent. A pipe is read later (``readFile()``), when the time limit is known.
     init(_ text: String) throws(UsageError) {
         guard text.hasPrefix("@") else {
             file = nil
@@ -19,17 +21,38 @@ final class WriteOut: Equatable {
         }
         let path = String(text.dropFirst())
         file = path
+        self.text = []
+        if CallerFile.isNeeded(for: path) {
+            pipe = path
+        } else {
+            self.text = try WriteOut.read(path)
+        }
+    }
+
+    private static func read(_ path: String) throws(UsageError) -> [UInt8] {
         do throws(CurlError) {
-            self.text = try CurlFile.readText(path, standardInput: STDIN_FILENO)
+            return try CurlFile.readText(path, standardInput: STDIN_FILENO)
         } catch {
             throw UsageError("-w cannot read the file '\(path)': \(CurlFile.reason(path))")
+        }
+    }
+
+    /// Whether ``readFile()`` has something to read.
+    var needsFile: Bool { pipe != nil }
+
+    /// Reads the pipe, once.
+    func readFile() throws(Failure) {
+        guard let path = pipe else { return }
+        pipe = nil
+        do throws(UsageError) { text = try WriteOut.read(path) } catch {
+            throw Failure(NamedPath.isTimeOver ? .timedOut : .usage, error.message)
         }
     }
 
     /// The value of `-w` that says the same.
     var option: String { String(decoding: text, as: UTF8.self) }
 
-    static func == (one: WriteOut, other: WriteOut) -> Bool { one.text == other.text }
+    static func == (one: WriteOut, other: WriteOut) -> Bool { one.text == other.text && one.pipe == other.pipe }
 
     /// Prints it for a request that has ended.
     func print(_ report: CurlReport) {
@@ -51,8 +74,8 @@ final class WriteOut: Equatable {
         case .standardError: try? BlockingOutput(borrowing: STDERR_FILENO).write(piece.bytes)
         case .file(let path, let appends):
             let flags = O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC)
-            guard let file = try? FileDescriptor.open(path, flags, mode: 0o666) else { return }
-            try? BlockingOutput(borrowing: file.raw).write(piece.bytes)
+            guard let file = try? NamedPath.open(path, flags, mode: 0o666) else { return }
+            try? BlockingOutput(borrowing: file.raw, isNamed: true).write(piece.bytes)
         }
     }
 }

@@ -4,12 +4,12 @@ internal import Glibc
 
 /// The files of options that only the caller can open: its descriptors, such as `/dev/fd/5`, pipes and devices. Their
 /// content is sent; the daemon opens all other files itself.
-enum CallerFile {
+package enum CallerFile {
     /// The most that the daemon takes of certificates and keys.
     private static let maximumBytes = 1_048_576
 
     /// Whether the caller has to read a file.
-    static func isNeeded(for path: String?) -> Bool {
+    package static func isNeeded(for path: String?) -> Bool {
         guard let path else { return false }
         if RegularFile.leadsToProcess(path) { return true }
         var info = stat()
@@ -34,10 +34,9 @@ enum CallerFile {
 
     private static func bytes(_ path: String, of option: StaticString) throws(Failure) -> [UInt8] {
         do throws(SystemError) {
-            let file = try FileDescriptor.open(path, O_RDONLY)
-            return try Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
+            return try NamedPath.read(path, atMost: maximumBytes)
         } catch {
-            throw Failure(.usage, "\(option): cannot read the file: \(error)")
+            throw Failure(error.exitCode(or: .usage), "\(option): cannot read the file: \(error)")
         }
     }
 }

@@ -1,6 +1,11 @@
 package import CarpoolClient
-internal import CarpoolSystem
+package import CarpoolSystem
 internal import Glibc
+
+extension SystemError {
+    /// The exit code of a failure for this reason: that of a time limit if a pipe's other end was not there in time.
+    package func exitCode(or code: ExitCode) -> ExitCode { self.code == ETIME ? .timedOut : code }
+}
 
 /// A failure of the command: its exit code and its error message.
 package struct Failure: Error {

@@ -1,15 +1,14 @@
 package import CarpoolSystem
-internal import Glibc
 
 /// Reads files that options name; `-` is standard input.
 package enum InputFile {
-    /// The bytes of a file, or what standard input still has; EFBIG if it has more than `limit` bytes.
+    /// The bytes of a file, or what standard input still has; EFBIG if it has more than `limit` bytes. Files are those of
+    /// ``NamedPath``, with its errors.
     package static func read(
         _ path: String, atMost limit: Int, standardInput: Int32 = 0
     ) throws(SystemError) -> [UInt8] {
         guard path != "-" else { return try Bytes.readAll(standardInput, atMost: limit, path: name(of: path)) }
-        let file = try FileDescriptor.open(path, O_RDONLY)
-        return try Bytes.readAll(file.raw, atMost: limit, path: path)
+        return try NamedPath.read(path, atMost: limit)
     }
 
     /// Whether a path stands for standard input.

@@ -69,7 +69,8 @@ package enum Terminal {
             try body()
         } catch {
             guard error.code != EPIPE else { throw Failure.brokenPipe }
-            throw Failure(.transferFailed, "cannot write to \(name): \(error.reason)")
+            throw Failure(
+                error.exitCode(or: .transferFailed), "cannot write to \(name): \(error.reason)", hint: error.advice)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import CarpoolExchange
+internal import CarpoolSystem
 
 /// The options about what is sent and how responses are treated.
 extension CurlOption {
@@ -131,7 +132,10 @@ extension CurlOption {
             $0.operation.retry.retriesRefusedConnections = $1
         },
         .text("max-time", "m", "<seconds>", "The longest time of a transfer") { (line, text) throws(CurlError) in
-            line.operation.connection.timeoutMilliseconds = try CurlNumber.milliseconds(text)
+            let milliseconds = try CurlNumber.milliseconds(text)
+            line.operation.connection.timeoutMilliseconds = milliseconds
+            // For the files of options that follow.
+            NamedPath.setLimit(milliseconds: milliseconds)
         },
         .text("limit-rate", nil, "<speed>", "The most bytes a second") { (line, text) throws(CurlError) in
             line.operation.response.bytesPerSecond = try CurlNumber.size(text, of: "rate")

@@ -147,7 +147,7 @@ final class CurlCookies {
                 try output.write(Array(content.utf8))
             } else {
                 let output = try OutputFile(path)
-                try BlockingOutput(borrowing: output.descriptor.raw).write(Array(content.utf8))
+                try BlockingOutput(borrowing: output.descriptor.raw, isNamed: true).write(Array(content.utf8))
                 try output.commit()
             }
             return nil

@@ -1,5 +1,4 @@
 internal import CarpoolSystem
-internal import Glibc
 
 /// Where the user and the password for a host come from: `-u`, the URL, and a `.netrc` file.
 struct CurlLogins {
@@ -31,9 +30,7 @@ struct CurlLogins {
     }
 
     private static func read(_ path: String?, isRequired: Bool) throws(CurlError) -> Netrc? {
-        guard let path, let file = try? FileDescriptor.open(path, O_RDONLY),
-            let bytes = try? Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
-        else {
+        guard let path, let bytes = try? NamedPath.read(path, atMost: maximumBytes) else {
             guard isRequired else { return nil }
             throw CurlError(exitCode: CurlExitCode.readError, message: ".netrc error: no such file")
         }

@@ -27,6 +27,7 @@ final class CurlPreparedOperation {
     /// Reads everything that the options name.
     init(_ options: CurlOperation, _ environment: Environment) throws(CurlError) {
         let request = options.request
+        NamedPath.setLimit(milliseconds: options.connection.timeoutMilliseconds)
         self.options = options
         self.environment = environment
         var lines = try CurlHeaderLines.read(request)
@@ -51,6 +52,7 @@ final class CurlPreparedOperation {
         }
         self.lines = lines
         self.warnings = warnings
+        guard !NamedPath.isTimeOver else { throw CurlError(CurlExitCode.timedOut) }
     }
 
     private static func writeOut(_ text: CurlRequestOptions.Data?) throws(CurlError) -> CurlWriteOut? {

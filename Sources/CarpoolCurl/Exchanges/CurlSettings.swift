@@ -85,8 +85,8 @@ struct CurlSettings {
     private static func text(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size <= CurlSettings.maximumTextBytes, let file = try? FileDescriptor.open(path, O_RDONLY),
-            let bytes = try? Bytes.readAll(file.raw, atMost: 2 * CurlSettings.maximumTextBytes, path: path)
+            status.st_size <= CurlSettings.maximumTextBytes,
+            let bytes = try? NamedPath.read(path, atMost: 2 * CurlSettings.maximumTextBytes)
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

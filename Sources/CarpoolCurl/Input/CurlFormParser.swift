@@ -145,9 +145,8 @@ struct CurlFormParser {
             case .line(let line): lines.append(line)
             case .file(let path):
                 do throws(SystemError) {
-                    let file = try FileDescriptor.open(path.text, O_RDONLY)
                     let limit = CurlHeaderLines.maximumFileBytes
-                    lines += CurlFormHeaders.lines(try Bytes.readAll(file.raw, atMost: limit, path: path.text))
+                    lines += CurlFormHeaders.lines(try NamedPath.read(path.text, atMost: limit))
                 } catch {
                     warnings.append("Cannot read from \(path.text): \(error.reason)")
                 }

@@ -17,19 +17,28 @@ enum CurlOutputFile {
         }
     }
 
-    /// Opens a file for writing.
+    /// Opens a file for writing. A pipe without a reader within the limit of `-m` is a timeout.
     static func open(_ path: String, _ opening: BodyOutput.Opening) throws(CurlError) -> BodyOutput {
         do throws(SystemError) {
             return try BodyOutput(path, opening)
         } catch {
-            throw CurlError(
-                exitCode: CurlExitCode.writeError, message: CurlErrorText.of(CurlExitCode.writeError),
-                warnings: ["Failed to open the file \(path): \(error.reason)"])
+            throw failure(error, path)
         }
+    }
+
+    private static func failure(_ error: SystemError, _ path: String) -> CurlError {
+        guard error.code != ETIME else { return CurlError(CurlExitCode.timedOut) }
+        return CurlError(
+            exitCode: CurlExitCode.writeError, message: CurlErrorText.of(CurlExitCode.writeError),
+            warnings: ["Failed to open the file \(path): \(error.reason)"])
     }
 
     /// Makes the folders of a path that do not exist (`--create-dirs`), with the mode 0750.
     static func createFolders(of path: String) throws(CurlError) {
+        // A link that may not be followed to the file leads to no folder either.
+        do throws(SystemError) { _ = try Folder.resolve(SocketLocation.absolute(path)) } catch {
+            if error.code == EACCES { throw failure(error, path) }
+        }
         let bytes = Array(path.utf8)
         let slash = UInt8(ascii: "/")
         for end in bytes.indices.dropFirst() where bytes[end] == slash && bytes[end - 1] != slash {
@@ -51,10 +60,11 @@ enum CurlOutputFile {
         }
     }
 
-    /// Sets the time of a file to that of Last-Modified, in seconds since 1970 (`-R`); returns a warning if that fails.
-    static func setTime(of path: String, _ seconds: Int64) -> String? {
-        let time = timeval(tv_sec: Int(seconds), tv_usec: 0)
-        if SystemPath.withBytes(path, { utimes($0, [time, time]) }) == 0 { return nil }
+    /// Sets the time of an open file to that of Last-Modified, in seconds since 1970 (`-R`); returns a warning if that
+    /// fails.
+    static func setTime(of path: String, _ file: BodyOutput, _ seconds: Int64) -> String? {
+        let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+        if futimens(file.descriptor, [time, time]) == 0 { return nil }
         return "Failed to set filetime \(seconds) on '\(path)': \(SystemError.reason(of: errno))"
     }
 }

@@ -15,6 +15,7 @@ package enum CurlFile {
         do throws(SystemError) {
             return try InputFile.read(path, atMost: limit, standardInput: standardInput)
         } catch {
+            guard error.code != ETIME else { throw CurlError(CurlExitCode.timedOut) }
             if error.code == EFBIG {
                 throw CurlError(
                     exitCode: CurlExitCode.readError,
@@ -34,7 +35,7 @@ package enum CurlFile {
     /// Why a file cannot be opened.
     package static func reason(_ path: String) -> String {
         do throws(SystemError) {
-            _ = try FileDescriptor.open(path, O_RDONLY)
+            _ = try NamedPath.open(path, O_RDONLY)
             return "Is not readable"
         } catch {
             return error.reason

@@ -42,7 +42,7 @@ final class CurlConsole {
         if raw == STDOUT_FILENO {
             try? output.write(bytes, isFlushed: true)
         } else {
-            try? BlockingOutput(borrowing: raw).write(bytes)
+            try? BlockingOutput(borrowing: raw, isNamed: file != nil).write(bytes)
         }
     }
 }

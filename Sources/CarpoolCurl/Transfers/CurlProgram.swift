@@ -31,6 +31,7 @@ package struct CurlProgram {
         var line = CurlCommandLine(environment)
         do throws(CurlError) {
             try CurlArguments.read(arguments, into: &line)
+            NamedPath.setLimit(milliseconds: line.invocation.operations.first?.connection.timeoutMilliseconds)
             let console = CurlConsole(line.invocation.global, environment)
             switch CurlDecision.of(line) {
             case .help(let category): return print(CurlHelp.text(category))

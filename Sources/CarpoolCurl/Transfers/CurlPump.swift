@@ -17,6 +17,9 @@ final class CurlPump {
     private var pending: ArraySlice<UInt8> = []
     private var input: Int32 = -1
     private var file: CurlOpenFile?
+    /// Whether the input is no regular file: it is read when it is ready, because a pipe has no end before its first
+    /// writer.
+    private var isPolled = false
 
     private static let chunkBytes = 65_536
 
@@ -35,7 +38,7 @@ final class CurlPump {
     /// The descriptor to wait for: the source while there is nothing to write, otherwise the pipe.
     var interest: (fd: Int32, isOutput: Bool)? {
         guard raw >= 0 else { return nil }
-        return pending.isEmpty && input >= 0 && file == nil ? (input, false) : (raw, true)
+        return pending.isEmpty && input >= 0 && isPolled ? (input, false) : (raw, true)
     }
 
     /// Reads and writes once.
@@ -83,6 +86,8 @@ final class CurlPump {
             case .input(let fd): input = fd
             case nil: return false
             }
+            isPolled = (try? FileStatus(of: input))?.kind != .regular
+            if isPolled { return true }
         }
     }
 }

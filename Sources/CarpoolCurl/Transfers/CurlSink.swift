@@ -8,7 +8,7 @@ final class CurlSink {
     private let options: CurlResponseOptions
     private let console: CurlConsole
     /// The open file of the body; `nil` for standard output and before the first byte.
-    private var file: BodyOutput?
+    private(set) var file: BodyOutput?
     private var headFile: BodyOutput?
     /// The name that Content-Disposition gives.
     private var disposition: String?
@@ -75,6 +75,7 @@ final class CurlSink {
         do throws(CurlError) {
             headFile = try CurlOutputFile.open(path, isFirst ? .truncating : .appending)
         } catch {
+            guard error.exitCode != CurlExitCode.timedOut else { throw error }
             var failure = CurlError(CurlExitCode.writeError)
             failure.reasons = ["Failed to open \(path)"]
             throw failure
@@ -92,6 +93,7 @@ final class CurlSink {
                 appends
                     ? .appending : CurlOutputFile.opening(clobbers: options.clobbers, isDisposition: isDisposition))
         } catch {
+            guard error.exitCode != CurlExitCode.timedOut else { throw error }
             throw CurlError(
                 exitCode: error.exitCode, message: "client returned ERROR on write of \(count) bytes",
                 warnings: error.warnings)
@@ -145,8 +147,9 @@ final class CurlSink {
 
     private static func write(_ bytes: [UInt8], to fd: Int32, of length: Int64? = nil) throws(CurlError) {
         do throws(SystemError) {
-            try BlockingOutput(borrowing: fd).write(bytes)
+            try BlockingOutput(borrowing: fd, isNamed: true).write(bytes)
         } catch {
+            guard error.code != ETIME else { throw CurlError(CurlExitCode.timedOut) }
             let count = passed(bytes, length)
             throw error.code == EPIPE || count >= CurlStandardOutput.blockBytes ? failure(count) : failureAtEnd
         }

@@ -144,7 +144,7 @@ final class CurlTrace {
     private func write(_ bytes: [UInt8]) {
         let line = hasTime ? Array(CurlTrace.time().utf8) + bytes : bytes
         if let file {
-            try? BlockingOutput(borrowing: file.descriptor).write(line)
+            try? file.write(line)
         } else if writesToOutput {
             try? console.output.write(line)
         } else {

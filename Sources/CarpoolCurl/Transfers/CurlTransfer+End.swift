@@ -73,10 +73,10 @@ extension CurlTransfer {
 
     /// `-R`: the file gets the time of Last-Modified.
     private func setTime() {
-        guard response.keepsTime, let path = sink.path,
+        guard response.keepsTime, let path = sink.path, let file = sink.file,
             let time = head?.value("Last-Modified").flatMap(CurlDate.parse)
         else { return }
-        if let warning = CurlOutputFile.setTime(of: path, time) { context.console.warn(warning) }
+        if let warning = CurlOutputFile.setTime(of: path, file, time) { context.console.warn(warning) }
     }
 
     private func print(_ writeOut: CurlWriteOut) {

@@ -19,6 +19,7 @@ extension CurlTransfer {
         offset = try resumeOffset()
         upload = try CurlUpload(plan, offset: plan.upload == nil ? 0 : offset)
         context.console.warn(upload?.warnings ?? [])
+        guard !NamedPath.isTimeOver else { throw CurlError(CurlExitCode.timedOut) }
         sink.appends = offset > 0 && plan.upload == nil
         if CurlProgressOutput.isShown(context.global, isStandardOutput: sink.path == nil) {
             progress = CurlProgressOutput(
@@ -33,6 +34,7 @@ extension CurlTransfer {
         do throws(CurlError) {
             _ = try CurlOutputFile.open(path, .appending)
         } catch {
+            guard error.exitCode != CurlExitCode.timedOut else { throw error }
             throw CurlError(
                 exitCode: CurlExitCode.readError, message: "", form: .silent,
                 warnings: ["Failed creating file for saving etags: \"\(path)\". Skip this transfer"])
@@ -54,6 +56,7 @@ extension CurlTransfer {
     /// Begins an attempt with the first request.
     func beginAttempt() throws(CurlError) {
         attemptBegan = MonotonicTime.read()
+        limitFiles(since: attemptBegan)
         reporter.restart(number: context.nextAttempt())
         if let prepared = takePrepared() {
             firstURL = prepared.hop.url
@@ -197,6 +200,11 @@ extension CurlTransfer {
         CurlError(
             exitCode: CurlExitCode.timedOut,
             message: "Operation timed out after \(milliseconds) milliseconds with \(pace.bytes) bytes received")
+    }
+
+    /// Ends the wait for the pipes of the transfer at the limit of `-m`.
+    func limitFiles(since began: MonotonicTime) {
+        NamedPath.setLimit(milliseconds: plan.operation.options.connection.timeoutMilliseconds, since: began)
     }
 
     /// The daemon ends a request at the limit of `-m`; one that has not answered so long after it does not run.

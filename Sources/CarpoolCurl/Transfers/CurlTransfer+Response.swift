@@ -1,6 +1,7 @@
 internal import CarpoolExchange
 internal import CarpoolJSON
 internal import CarpoolSystem
+internal import Glibc
 
 extension CurlTransfer {
     private var request: CurlRequestOptions { plan.operation.options.request }
@@ -151,8 +152,9 @@ extension CurlTransfer {
         else { return }
         guard let file = try? CurlOutputFile.open(path, .truncating) else { return }
         do throws(SystemError) {
-            try BlockingOutput(borrowing: file.descriptor).write(content)
+            try file.write(content)
         } catch {
+            guard error.code != ETIME else { throw CurlError(CurlExitCode.timedOut) }
             throw CurlError(CurlExitCode.writeError)
         }
     }

@@ -83,6 +83,7 @@ final class CurlTransfer {
     /// Begins with the first attempt.
     func start() {
         began = .read()
+        limitFiles(since: began)
         do throws(CurlError) {
             if let failure = plan.failure { throw failure }
             try openFiles()
@@ -148,6 +149,7 @@ final class CurlTransfer {
                 return
             }
             guard let call else { return }
+            if context.global.isParallel { limitFiles(since: attemptBegan) }
             try pace.check()
             try checkLimit()
             if call.hasAnswer, try receive(call) { return }

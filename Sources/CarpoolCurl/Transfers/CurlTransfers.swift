@@ -141,6 +141,7 @@ final class CurlTransfers {
     }
 
     private func saveCookies() {
+        NamedPath.setLimit(milliseconds: operations.last?.options.connection.timeoutMilliseconds)
         for path in Set(operations.compactMap(\.options.request.cookieJar)) {
             if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
         }

@@ -129,7 +129,7 @@ final class CurlOpenFile {
 
     init(_ path: String) throws(CurlError) {
         do throws(SystemError) {
-            descriptor = try FileDescriptor.open(path, O_RDONLY)
+            descriptor = try NamedPath.open(path, O_RDONLY)
         } catch {
             var error = CurlError(CurlExitCode.readError)
             error.usage = "cannot open '\(path)'"

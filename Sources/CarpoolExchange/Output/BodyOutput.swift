@@ -36,7 +36,8 @@ package final class BodyOutput {
     private static let maximumNumber = 99
     private static let newMode: UInt32 = 0o666
 
-    /// Opens a file for writing. A new one has the mode 0666 without the bits of the umask.
+    /// Opens a file for writing. A new one has the mode 0666 without the bits of the umask. EACCES for what another
+    /// user has put into a folder that all may write; ETIME for a pipe without a reader within the time limit.
     package init(_ path: String, _ opening: Opening) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT
         switch opening {
@@ -49,7 +50,7 @@ package final class BodyOutput {
     }
 
     private static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Written {
-        .inPlace(OwnDescriptor(try FileDescriptor.open(path, flags, mode: newMode)))
+        .inPlace(OwnDescriptor(try NamedPath.open(path, flags, mode: newMode)))
     }
 
     private static func openNumbered(_ path: String, _ flags: Int32) throws(SystemError) -> (String, Written) {
@@ -73,9 +74,10 @@ package final class BodyOutput {
         }
     }
 
-    /// Writes all bytes. EPIPE means that there is no reader, if SIGPIPE is ignored.
+    /// Writes all bytes. EPIPE means that there is no reader, if SIGPIPE is ignored, and ETIME that a pipe's reader has
+    /// not read within the time limit.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
-        try BlockingOutput(borrowing: descriptor).write(bytes)
+        try BlockingOutput(borrowing: descriptor, isNamed: true).write(bytes)
     }
 
     /// Forgets what was written from an offset on; only a file does.

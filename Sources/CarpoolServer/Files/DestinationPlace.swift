@@ -37,12 +37,10 @@ enum DestinationPlace {
 
     /// The path without symbolic links; `nil` if there is nothing of that name.
     private static func resolve(_ path: String) throws(RPCError) -> String? {
-        guard let resolved = SystemPath.withBytes(path, { realpath($0, nil) }) else {
-            if errno == ENOENT { return nil }
-            throw cannotOpen(path, errno)
+        do throws(SystemError) { return try Folder.realPath(path) } catch {
+            if error.code == ENOENT { return nil }
+            throw cannotOpen(path, error.code)
         }
-        defer { free(resolved) }
-        return SystemPath.text(resolved)
     }
 
     /// Resolves the directory of a path that does not exist completely, with the symbolic links of the part that

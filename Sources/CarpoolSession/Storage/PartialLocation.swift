@@ -57,6 +57,7 @@ final class PartialLocation: @unchecked Sendable {
             target =
                 isResolved
                 ? try Folder(folder, missingMode: mode) : try Folder.resolving(folder, missingMode: mode)
+            if mayWriteInPlace, let target { try FileReplacement.check(newName, in: target) }
             return nil
         } catch {
             return error
