@@ -18,7 +18,8 @@ struct MeteredCall {
     /// Whether the progress of a request is shown.
     static func shows(_ request: RequestArguments) -> Bool { ProgressMeter(isSilent: request.isSilent).isShown }
 
-    /// Returns the record. The closure writes the parameters, with the events of a ``ProgressMeter`` and ``writeKind(to:of:)`` among them.
+    /// Returns the record. The closure writes the parameters, with the events of a ``ProgressMeter`` and
+    /// ``writeKind(to:of:)`` among them.
     mutating func perform(
         passing descriptors: PassedDescriptors = .none, _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> JSON {

@@ -2,8 +2,8 @@ package import CarpoolSystem
 
 /// Reads files that options name; `-` is standard input.
 package enum InputFile {
-    /// The bytes of a file, or what standard input still has; EFBIG if it has more than `limit` bytes. Files are those of
-    /// ``NamedPath``, with its errors.
+    /// The bytes of a file, or what standard input still has; EFBIG if it has more than `limit` bytes. Files are those
+    /// of ``NamedPath``, with its errors.
     package static func read(
         _ path: String, atMost limit: Int, standardInput: Int32 = 0
     ) throws(SystemError) -> [UInt8] {

@@ -1,7 +1,7 @@
 /// The bytes of `-d` and its relatives, and the URLs that carry such bytes.
 enum CurlBody {
-    /// The body of a POST: the pieces with `&` before each but the first and those of `--json`. Files and standard input
-    /// are read now, in the order of the pieces; the whole is at most ``CurlFile/maximumBytes``.
+    /// The body of a POST: the pieces with `&` before each but the first and those of `--json`. Files and standard
+    /// input are read now, in the order of the pieces; the whole is at most ``CurlFile/maximumBytes``.
     static func data(
         _ pieces: [CurlRequestOptions.Data], standardInput: Int32 = 0
     ) throws(CurlError) -> [UInt8] {

@@ -85,8 +85,8 @@ struct CurlHeaders: Equatable {
         }
     }
 
-    /// A body of an unknown length is sent in chunks, and any body on HTTP/1.1 if the line Transfer-Encoding says so. The
-    /// daemon leaves out the field where the connection turns out to speak HTTP/2.
+    /// A body of an unknown length is sent in chunks, and any body on HTTP/1.1 if the line Transfer-Encoding says so.
+    /// The daemon leaves out the field where the connection turns out to speak HTTP/2.
     private mutating func decideChunks(_ context: CurlHeaderContext) {
         if let value = context.lines.value(of: "Transfer-Encoding") {
             guard !context.isHTTP2 else { return }

@@ -155,8 +155,7 @@ class Channel:
 
     @staticmethod
     def pause(seconds: float) -> None:
-        """Sleep; the function is looked up at each call, because gevent replaces it after this module was imported."""
-        time.sleep(seconds)
+        time.sleep(seconds)  # looked up at each call: gevent replaces it after this import
 
     def serve(self, timeout: float | None) -> None:
         """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
