@@ -29,7 +29,8 @@ class RequestOptions(PythonOptions, total=False):
     """The request's body. Default: none."""
     expect_continue: bool | None
     """Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip,
-    or a second if the server does not answer. Default: false.
+    or a second if the server does not answer. Without `default_headers` only over HTTP/1.1, and for a body of
+    more than 1 MiB or of an unknown length. Default: false.
     """
     encoding: Literal["form", "json", "plist"] | Mapping[str, Any] | None
     """How `params` are encoded. Default: "form"."""
