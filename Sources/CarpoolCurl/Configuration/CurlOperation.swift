@@ -40,7 +40,7 @@ struct CurlOperation: Equatable {
 /// What is sent.
 struct CurlRequestOptions: Equatable {
     /// A piece of `-d`, `--data-raw`, `--data-binary`, `--data-urlencode`, `--json` or `--url-query`.
-    enum Data: Equatable {
+    enum Data: Equatable, Sendable {
         /// The text as it is.
         case text(String)
         /// A file, `-` for standard input; without CR, LF and NUL bytes for `-d`.

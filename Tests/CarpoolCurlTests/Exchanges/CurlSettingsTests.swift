@@ -1,5 +1,6 @@
 import CarpoolJSON
 import CarpoolSystem
+import Glibc
 import Testing
 
 @testable import CarpoolCurl

@@ -1,3 +1,4 @@
+import CarpoolExchange
 import Glibc
 import Testing
 

@@ -13,7 +13,7 @@ struct CurlOutputFileTests {
         let file = try CurlOutputFile.open(path, opening)
         let count = Glibc.write(file.descriptor, text, text.utf8.count)
         #expect(count == text.utf8.count)
-        return String(file.path?.split(separator: "/").last ?? "")
+        return String(file.path.split(separator: "/").last ?? "")
     }
 
     @Test func filesAreOpenedAsTheirModeSays() throws {
