@@ -29,13 +29,18 @@ struct CurlResponseHead {
                 if !fields.isEmpty { lastCount = fields.count }
                 fields = []
             } else if let first = text.first, first.isBlank, !fields.isEmpty {
-                fields[fields.count - 1].value += " " + SystemPath.text(text.trimmingBlanks)
+                fields[fields.count - 1].value += " " + CurlResponseHead.text(of: text.trimmingBlanks)
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-                fields.append((text[..<colon].text, SystemPath.text(text[(colon + 1)...].trimmingBlanks)))
+                fields.append((text[..<colon].text, CurlResponseHead.text(of: text[(colon + 1)...].trimmingBlanks)))
             }
         }
         if !fields.isEmpty { lastCount = fields.count }
         (self.status, self.version, self.fields, lastFieldCount) = (status, version, fields, lastCount)
+    }
+
+    /// The text of a value. Nearly all are ASCII, which the function for paths would read through its generic type.
+    private static func text(of value: ArraySlice<UInt8>) -> String {
+        value.allSatisfy { $0 < 0x80 } ? value.text : SystemPath.text(value)
     }
 
     /// The bytes of a text of the wire: a string, or an object with the member `base64`.
