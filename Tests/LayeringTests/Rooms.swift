@@ -75,7 +75,7 @@ let rooms: [String: [String: [String: String]]] = [
         "Exchanges": [
             "Configuration": "the options of an operation",
             "Input": "what is sent",
-            "Output": "the text of -w",
+            "Output": "the text of -w, and standard output",
             "Parts": "URLs, texts, .netrc files and failures",
         ],
         "Input": [
