@@ -24,6 +24,6 @@ enum CurlETag {
     static func content(status: Int, etags: [String]) -> [UInt8]? {
         guard (200..<400).contains(status) else { return nil }
         let value = etags.last { !$0.utf8.trimmingBlanks.isEmpty }
-        return value.map { SystemPath.bytes(of: $0) + [10] }
+        return value.map { SystemPath.bytes(of: $0.utf8.trimmingBlanks.text) + [10] }
     }
 }

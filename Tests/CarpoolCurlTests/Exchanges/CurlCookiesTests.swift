@@ -40,8 +40,11 @@ struct CurlCookiesTests {
     }
 
     @Test func filesThatAreTooLargeTogetherAreNotUsed() throws {
-        let rows = (0..<12_000).map { Self.row("a\($0)", String(repeating: "x", count: 40)) }.joined(separator: "\n")
-        let folder = try TemporaryFolder(["a": Array(rows.utf8), "b": Array(rows.utf8)])
+        func rows(_ name: String) -> [UInt8] {
+            let rows = (0..<12_000).map { Self.row("\(name)\($0)", String(repeating: "x", count: 40)) }
+            return Array(rows.joined(separator: "\n").utf8)
+        }
+        let folder = try TemporaryFolder(["a": rows("a"), "b": rows("b")])
         let cookies = CurlCookies()
         let operation = try Self.operation(["-b", "\(folder.path)/a", "-b", "\(folder.path)/b"])
         #expect(cookies.read(operation) == ["The files of cookies have more than 1048576 bytes: they are not used"])
