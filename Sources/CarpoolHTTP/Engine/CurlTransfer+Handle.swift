@@ -20,8 +20,7 @@ extension CurlTransfer {
             easy.set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
         }
         lacksSocket = false
-        // Waits for a connection that is being made rather than make another; of no use where each serves one request
-        // at a time.
+        // Waits for a connection that is being made; of no use where each serves one request at a time.
         if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }
         evaluations.willConnect()
         if pool.key.origin.scheme == "https" {

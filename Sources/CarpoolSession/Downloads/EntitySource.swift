@@ -35,14 +35,3 @@ struct EntitySource: Equatable, Sendable {
     /// other, but not to a server.
     func isSame(as other: EntitySource) -> Bool { hash == other.hash || !isRedirected && !other.isRedirected }
 }
-
-extension Request {
-    /// The resource of the response that is being received, with this validator.
-    func entitySource(_ validator: EntityValidator) -> EntitySource? {
-        guard let url = transfer?.request.url else { return nil }
-        let isRedirected = attempts.last?.request?.url.withoutFragment != url.withoutFragment
-        let requested = try? HTTPURL(Redaction.withoutUserInformation(parameters.url))
-        let isImplied = !isRedirected && requested?.withoutFragment == url.withoutFragment
-        return EntitySource(url, isRedirected: isRedirected, isImplied: isImplied, validator)
-    }
-}

@@ -1,3 +1,5 @@
+internal import CarpoolHTTP
+
 // A request that is a download.
 extension Request {
     /// The download, if the request is one.
@@ -13,5 +15,14 @@ extension Request {
             return completion()
         }
         download.discard(of: self, completion: completion)
+    }
+
+    /// The resource of the response that is being received, with this validator.
+    func entitySource(_ validator: EntityValidator) -> EntitySource? {
+        guard let url = transfer?.request.url else { return nil }
+        let isRedirected = attempts.last?.request?.url.withoutFragment != url.withoutFragment
+        let requested = try? HTTPURL(Redaction.withoutUserInformation(parameters.url))
+        let isImplied = !isRedirected && requested?.withoutFragment == url.withoutFragment
+        return EntitySource(url, isRedirected: isRedirected, isImplied: isImplied, validator)
     }
 }
