@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -131,8 +132,16 @@ EVALUATORS: dict[str, tuple[Evaluator, Judgement]] = {
 }
 
 
-@pytest.mark.parametrize("evaluator", EVALUATORS)
-@pytest.mark.parametrize("server", SERVERS)
+# All, or every other one of each server and each evaluator.
+PAIRS = [
+    (server, evaluator)
+    for row, server in enumerate(SERVERS)
+    for column, evaluator in enumerate(EVALUATORS)
+    if (row + column) % 2 == 0 or os.environ.get("CARPOOL_TRUST_CELLS") == "all"
+]
+
+
+@pytest.mark.parametrize(("server", "evaluator"), PAIRS)
 def test_each_server_with_each_evaluator(client: carpool.Client, world: World, server: str, evaluator: str) -> None:
     given, judge = EVALUATORS[evaluator]
     place = world.servers[server]
