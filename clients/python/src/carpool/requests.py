@@ -113,10 +113,12 @@ class CarpoolAdapter(HTTPAdapter):
         """Return the parameters of a connection, and the configuration of the session."""
         configuration = dict(adapters.BASE_CONFIGURATION)
         settings = dict(adapters.BASE_PARAMS) | {"http_version": "1.1"}
-        given = self._given(pool)
+        # What a subclass passes to urllib3; for a SOCKS proxy there is no pool.
+        given = self.poolmanager.connection_pool_kw if pool is None else pool.conn_kw
         if (request.url or "").lower().startswith("https"):
-            for name in _UNVERIFIED:
-                if given.get(name):
+            names = {name: getattr(pool, name, None) or given.get(name) for name in _UNVERIFIED}
+            for name, value in names.items():
+                if value:
                     raise InvalidParameter(
                         f"{name}: the daemon cannot verify it, and the request was not sent; mount an adapter that is "
                         "no CarpoolAdapter for this host",
@@ -128,7 +130,7 @@ class CarpoolAdapter(HTTPAdapter):
                 settings["trust"] = trust_of_path(verify)
             elif context := given.get("ssl_context"):
                 configuration["trust"] = _trust_of_context(context, request)
-            if verify and given.get("assert_hostname") is False:
+            if verify and False in (getattr(pool, "assert_hostname", None), given.get("assert_hostname")):
                 trust = settings.get("trust") or configuration.pop("trust", {})
                 settings["trust"] = {**(trust if isinstance(trust, dict) else {}), **_ANY_NAME}
             if cert:
@@ -137,11 +139,6 @@ class CarpoolAdapter(HTTPAdapter):
             settings["addresses"] = {"local_address": source[0]}
         settings["session"] = adapters.session_name(configuration)
         return settings, configuration
-
-    def _given(self, pool: Any) -> dict[str, Any]:
-        """Return the settings of connections that a subclass passes to urllib3; there is no pool for a SOCKS proxy."""
-        given = {**self.poolmanager.connection_pool_kw, **getattr(pool, "conn_kw", {})}
-        return given | {name: value for name in _UNVERIFIED if (value := getattr(pool, name, None)) is not None}
 
 
 def _trust_of_context(context: ssl.SSLContext, request: requests.PreparedRequest) -> dict[str, Any] | str:
