@@ -10,7 +10,9 @@ public enum SystemPath {
 
     /// Runs a call of the system with the bytes of a path.
     public static func withBytes<Result>(_ path: String, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        guard path.utf8.contains(lead) else { return path.withCString(body) }
+        // Nearly all paths are their own bytes, and every command has some.
+        let result: Result? = path.withCString { strchr($0, Int32(lead)) == nil ? body($0) : nil }
+        if let result { return result }
         var bytes = bytes(of: path)
         bytes.append(0)
         return bytes.withUnsafeBytes { buffer in
@@ -40,7 +42,8 @@ public enum SystemPath {
 
     /// The text of a path that the system has returned.
     public static func text(_ path: UnsafePointer<CChar>) -> String {
-        text(UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) })
+        if strchr(path, Int32(lead)) == nil, let text = String(validatingCString: path) { return text }
+        return text(UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) })
     }
 
     /// The text of a path.
