@@ -44,7 +44,7 @@ def folder(authority: Authority, tmp_path: Path) -> Path:
 
 
 def pooled(**settings: Any) -> CarpoolAdapter:
-    """Return an adapter of a subclass that gives urllib3 settings."""
+    """Return an adapter of a subclass that passes settings to urllib3."""
 
     class Pooled(CarpoolAdapter):
         def init_poolmanager(self, *arguments: Any, **pool: Any) -> None:
