@@ -13,9 +13,6 @@ public enum PathOwnership {
         return foreignPart(of: "\(SystemPath.text(folder))/\(path)", uid: geteuid())
     }
 
-    /// The most links that are followed (path_resolution(7)).
-    private static let mostLinks = 40
-
     static func foreignPart(of path: String, uid: UInt32) -> String? {
         var root = stat()
         guard path.hasPrefix("/") else { return path }
@@ -25,15 +22,8 @@ public enum PathOwnership {
         }
         // In a user namespace the owner of "/" is root too, under another number.
         let owners: Set<UInt32> = [uid, 0, root.st_uid]
-        var rest = ArraySlice(path.split(separator: "/").map(String.init))
-        var (place, links) = ("", 0)
-        while let part = rest.popFirst() {
-            if part == "." { continue }
-            if part == ".." {
-                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
-                continue
-            }
-            let next = "\(place)/\(part)"
+        var walk = PathWalk(path)
+        while let next = walk.next() {
             var status = stat()
             guard SystemPath.withBytes(next, { lstat($0, &status) }) == 0 else {
                 Shortage.noteIfShort(errno)
@@ -44,13 +34,10 @@ public enum PathOwnership {
                 let kind = status.st_mode & S_IFMT
                 let isShared = status.st_mode & (S_IWOTH | S_ISVTX) == S_IWOTH
                 if isShared, kind == S_IFDIR || kind == S_IFREG { return next }
-                place = next
+                walk.enter(next)
                 continue
             }
-            links += 1
-            guard links <= mostLinks, let target = SymbolicLink.target(of: next) else { return next }
-            if target.hasPrefix("/") { place = "" }
-            rest = ArraySlice(target.split(separator: "/").map(String.init) + rest)
+            guard walk.follow(next) == nil else { return next }
         }
         return nil
     }

@@ -2,14 +2,11 @@ internal import Glibc
 
 /// Symbolic links, which need not lead to anything.
 enum SymbolicLink {
-    /// The most links that are followed (path_resolution(7)).
-    private static let maximumLinks = 40
-
     /// The path behind all symbolic links of the last component; the closure says at which path to stop. EACCES for a
     /// link that another user has put into a folder that all may write.
     static func followed(_ path: String, until isEnd: (String) -> Bool) throws(SystemError) -> String {
         var place = path
-        for _ in 0..<maximumLinks {
+        for _ in 0..<PathWalk.mostLinks {
             guard !isEnd(place), let next = target(of: place) else { break }
             guard !NamedPath.isPlanted(place) else { throw NamedPath.planted("open", path) }
             place = next.hasPrefix("/") ? next : parent(of: place) + next
@@ -20,34 +17,23 @@ enum SymbolicLink {
     /// The absolute path of an existing file without symbolic links, as realpath(3) returns it. EACCES for a link that
     /// another user has put into a folder that all may write, whatever part of the path it is.
     static func realPath(_ path: String) throws(SystemError) -> String {
-        var rest = ArraySlice(path.split(separator: "/").map(String.init))
-        var (place, links) = ("", 0)
+        var walk = PathWalk(path)
         func failure(_ code: Int32) -> SystemError {
             SystemError(code: code, operation: "realpath", subject: path)
         }
-        while let part = rest.popFirst() {
-            if part == "." { continue }
-            if part == ".." {
-                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
-                continue
-            }
-            let next = "\(place)/\(part)"
+        while let next = walk.next() {
             var status = stat()
             guard SystemPath.withBytes(next, { lstat($0, &status) }) == 0 else { throw failure(errno) }
             guard status.st_mode & S_IFMT == S_IFLNK else {
                 let isFolder = status.st_mode & S_IFMT == S_IFDIR
-                guard isFolder || rest.isEmpty && path.utf8.last != UInt8(ascii: "/") else { throw failure(ENOTDIR) }
-                place = next
+                guard isFolder || walk.isLast && path.utf8.last != UInt8(ascii: "/") else { throw failure(ENOTDIR) }
+                walk.enter(next)
                 continue
             }
-            links += 1
-            guard links <= maximumLinks else { throw failure(ELOOP) }
             guard !NamedPath.isPlanted(next) else { throw NamedPath.planted("realpath", path) }
-            guard let target = target(of: next) else { throw failure(EINVAL) }
-            if target.hasPrefix("/") { place = "" }
-            rest = ArraySlice(target.split(separator: "/").map(String.init) + rest)
+            if let code = walk.follow(next) { throw failure(code) }
         }
-        return place.isEmpty ? "/" : place
+        return walk.place.isEmpty ? "/" : walk.place
     }
 
     /// What a link leads to, as it is written in the link; `nil` for everything else.
