@@ -65,6 +65,25 @@ struct PartialRecordTests {
         #expect(!PartialRecord(validator: "\"v2\"", bytes: 0, checksum: 0).holds("\"v1\""))
     }
 
+    @Test("A long file is read a part at a time, so that one file does not occupy a thread for long")
+    func longFiles() throws {
+        let size: Int64 = 40 << 20
+        let file = try FileDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600)
+        #expect(ftruncate(file.raw, off_t(size)) == 0)
+        var reading = BodyChecksum.Reading()
+        let isWhole = try reading.goOn(to: size, of: file.raw)
+        #expect(isWhole)
+        let opening = PartialFileOpening(
+            PartialClaim(path: path, validator: "\"v1\"", bytes: size, checksum: reading.checksum))
+        var parts = 1
+        while opening.isUnread, parts < 10 {
+            opening.readOn()
+            parts += 1
+        }
+        #expect(parts == 3)
+        #expect(opening.fit == .intact)
+    }
+
     @Test("The record counts each written byte, and says whether the file is closed")
     func written() throws {
         let file = begun()
