@@ -34,9 +34,10 @@ final class JSONDocument {
 
     private static let outOfMemory = JSONError(.outOfMemory, "there is no memory for the value")
 
-    /// The tree of a large value that this tree refers to.
+    /// The tree of a large array or object that this tree refers to. A string has no parts, and stays text.
     func part(_ node: UnsafeMutablePointer<json_t>) -> JSONDocument? {
         guard let source, case .large(let index) = JSONSource.place(of: node) else { return nil }
+        guard firstByte(of: node) != UInt8(ascii: "\"") else { return nil }
         if let known = parts[index] { return known }
         let large = source.outline.large[index]
         guard let root = source.load(large.span) else { return nil }

@@ -1,5 +1,6 @@
-import CarpoolJSON
 import Testing
+
+@testable import CarpoolJSON
 
 @Suite struct JSONTests {
     @Test func readsEveryKind() throws {
@@ -20,6 +21,14 @@ import Testing
         var names: [String] = []
         json.forEachMember { name, _ in names.append(name) }
         #expect(names == ["z", "a", "m"])
+    }
+
+    @Test("A long string has no members, and no tree of it is made to find that out", arguments: [3, 50_000])
+    func longString(_ count: Int) throws {
+        let text = String(repeating: "é", count: count)
+        let value = try #require(try JSON.parse(Array(#"{"text":"\#(text)"}"#.utf8))["text"])
+        #expect(value["text"] == nil && value[index: 0] == nil && value.duplicateName == nil && value.string == text)
+        #expect(!value.isText || value.document.part(value.node) == nil)
     }
 
     @Test func acceptsNULInStrings() throws {
