@@ -122,8 +122,16 @@ def milliseconds(seconds: float | None) -> int:
 
 def session_name(configuration: dict[str, Any]) -> str:
     """Return the name of the session with this configuration."""
+    return _BASE_SESSION if configuration == BASE_CONFIGURATION else _session_name(configuration)
+
+
+def _session_name(configuration: dict[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()
     return _SESSION_PREFIX + digest[:24]
+
+
+# The session of nearly all requests, whose name is computed only once.
+_BASE_SESSION: Final = _session_name(BASE_CONFIGURATION)
 
 
 class LengthError(Exception):
