@@ -121,7 +121,9 @@ package enum BodyArgument {
             }
         case .file(let path): writer.member("file", path)
         case .copy(let file): writer.member("file", file.path)
-        case .stream: writer.member("stream", true)
+        case .stream(let body):
+            writer.member("stream", true)
+            if let length = body.lengthBytes { writer.member("length_bytes", length) }
         case .form(let parts):
             writer.key("multipart")
             writer.beginArray()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, UNREACHABLE, Run
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, UNREACHABLE, USAGE, Run
 from harness.daemon import CARPOOL, Daemon
 from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
@@ -230,6 +230,49 @@ def test_files_and_what_comes_in_are_uploaded(run: Run, origin: ScriptedOrigin, 
     assert file.values("content-length") == [str(size)]
     assert piped.values("transfer-encoding") == ["chunked"]
     assert not file.values("content-type") + piped.values("content-type")
+
+
+@pytest.mark.parametrize("position", [0, 5, 300_000])
+def test_a_file_as_standard_input_is_sent_with_its_length(
+    run: Run, origin: ScriptedOrigin, tmp_path: Path, position: int
+) -> None:
+    (tmp_path / "body").write_bytes(LARGE)
+    with (tmp_path / "body").open("rb") as body:
+        body.seek(position)
+        assert run("put", "-T", "-", origin.url + "/input", stdin=body).returncode == OK
+    (seen,) = origin.requests
+    assert (seen.body, seen.values("content-length")) == (LARGE[position:], [str(300_000 - position)])
+
+
+def test_a_file_that_seems_to_be_empty_is_sent_in_chunks(run: Run, origin: ScriptedOrigin) -> None:
+    with Path("/proc/version").open("rb") as version:
+        assert run("put", "-T", "-", origin.url + "/input", stdin=version).returncode == OK
+    (seen,) = origin.requests
+    assert (seen.body, seen.values("content-length")) == (Path("/proc/version").read_bytes(), [])
+
+
+@pytest.mark.parametrize("change", [1, -1])
+def test_a_file_that_changes_while_it_is_sent(run: Run, origin: ScriptedOrigin, tmp_path: Path, change: int) -> None:
+    large, size = tmp_path / "large", 64 << 20
+    with large.open("wb") as body:
+        body.truncate(size)
+
+    def grow_or_cut(exchange: Exchange) -> None:
+        # Of the body no more was read than the buffers on the way hold.
+        os.truncate(large, size + change * (size >> 1))
+
+    def reply(exchange: Exchange) -> None:
+        exchange.reply()
+
+    origin.on("/input", reply)
+    with large.open("rb") as body:
+        done = run("put", "-T", "-", origin.on_head("/input", grow_or_cut), stdin=body)
+    if change > 0:
+        assert (done.returncode, len(origin.requests[0].body)) == (OK, size)
+    else:
+        assert done.returncode == USAGE
+        assert b"the file was cut while it was sent" in done.stderr
+        assert not origin.requests
 
 
 def test_an_early_answer_ends_what_is_read(run: Run, origin: ScriptedOrigin) -> None:

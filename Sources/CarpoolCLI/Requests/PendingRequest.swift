@@ -57,7 +57,8 @@ struct PendingRequest {
                     piece.withUnsafeBytes { writer.base64($0) }
                 }
             }
-            _ = try call("body.put") { $0.member("end", true) }
+            // A body of known length has ended with its last byte.
+            if source.lengthBytes == nil { _ = try call("body.put") { $0.member("end", true) } }
         } catch {
             // The request has finished, or does so now; its record says why.
             guard error.code == .refused else { throw error }
