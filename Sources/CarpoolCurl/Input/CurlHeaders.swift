@@ -89,7 +89,6 @@ struct CurlHeaders: Equatable {
     /// The daemon leaves out the field where the connection turns out to speak HTTP/2.
     private mutating func decideChunks(_ context: CurlHeaderContext) {
         if let value = context.lines.value(of: "Transfer-Encoding") {
-            guard !context.isHTTP2 else { return }
             isChunked = value.utf8.hasPrefixIgnoringCase("chunked")
         } else if context.body.length == nil {
             isChunked = true
@@ -109,7 +108,6 @@ struct CurlHeaders: Equatable {
         // A line Host is the first field, or Host is added when the request is sent.
         case "host": removesHost
         case "content-type": if case .form = context.body { false } else { true }
-        case "transfer-encoding": !context.isHTTP2
         case "authorization", "cookie": context.isTrusted
         default: true
         }

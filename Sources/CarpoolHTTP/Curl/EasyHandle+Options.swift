@@ -163,16 +163,26 @@ extension EasyHandle {
             // connection.
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
         } else if request.sendsLength {
-            // Not CURLOPT_UPLOAD, which asks for `Expect: 100-continue` in older versions whatever the length.
-            set(CURLOPT_POST, 1)
-            let length = request.body.lengthBytes
-            set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
-            if length == 0 { set(CURLOPT_COPYPOSTFIELDS, text: "") }
-            if length ?? .max >= EasyHandle.longBodyBytes { set(CURLOPT_UPLOAD_BUFFERSIZE, EasyHandle.sendBufferBytes) }
-            if method != .post { set(CURLOPT_CUSTOMREQUEST, text: method.rawValue) }
+            setBody(request)
         } else if method != .get {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
+    }
+
+    private func setBody(_ request: TransportRequest) {
+        let length = request.body.lengthBytes
+        if let length, !request.hasDefaultFields, request.fields.contains(where: { $0.isNamed("transfer-encoding") }) {
+            // With CURLOPT_POST libcurl would forget the length, which HTTP/2 sends in place of chunks.
+            set(CURLOPT_UPLOAD, 1)
+            set(CURLOPT_INFILESIZE_LARGE, offset: length)
+            return set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue)
+        }
+        // Not CURLOPT_UPLOAD, which asks for `Expect: 100-continue` in older versions whatever the length.
+        set(CURLOPT_POST, 1)
+        set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
+        if length == 0 { set(CURLOPT_COPYPOSTFIELDS, text: "") }
+        if length ?? .max >= EasyHandle.longBodyBytes { set(CURLOPT_UPLOAD_BUFFERSIZE, EasyHandle.sendBufferBytes) }
+        if request.method != .post { set(CURLOPT_CUSTOMREQUEST, text: request.method.rawValue) }
     }
 }
 
