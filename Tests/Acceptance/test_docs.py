@@ -160,8 +160,9 @@ def run_code(
 def test_the_code_of_a_library_does_what_the_code_for_carpool_does(
     library: str, run_code: Callable[[str], tuple[str, list[object]]]
 ) -> None:
-    """It prints the same, and the origin receives the same."""
-    for name, codes in jobs_of(library).items():
+    """It prints the same, and the origin receives the same. Without CARPOOL_PAGE_JOBS=all in every third job."""
+    step = 1 if os.environ.get("CARPOOL_PAGE_JOBS") == "all" else 3
+    for name, codes in list(jobs_of(library).items())[::step]:
         if codes and name not in DIFFERENT:
             assert run_code(PRELUDE + f"import {library}\n" + codes[0]) == run_code(codes[1]), name
 
