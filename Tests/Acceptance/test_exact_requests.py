@@ -204,16 +204,6 @@ def test_http2_is_not_disturbed_by_fields_of_a_connection(
     assert (record["outcome"], record["response"]["http_version"]) == ({"ok": True}, "h2")
 
 
-def test_http2_has_the_length_of_a_body_that_http1_would_send_in_chunks(
-    wire: Wire, nghttpd: Nghttpd, authority: Authority
-) -> None:
-    params = {"url": f"{nghttpd.https}/hello.txt", "trust": {"ca_file": str(authority.ca_file)}, "http_version": "2"}
-    record = perform(wire, method="POST", headers=[CHUNKED, ["X-Mark", "length"]], body={"text": "abc"}, **params)
-    assert record["response"]["http_version"] == "h2"
-    head = nghttpd.head("length")
-    assert (head["content-length"], head.get("transfer-encoding")) == ("3", None)
-
-
 def test_a_credential_waits_for_the_challenge_of_each_request(wire: Wire, origin: ScriptedOrigin) -> None:
     linepages.serve(origin)
     credential = {"username": "ada", "password": "secret", "schemes": ["digest"]}

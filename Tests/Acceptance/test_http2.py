@@ -85,3 +85,16 @@ def test_one_that_is_cancelled_does_not_disturb_the_others(
     pool = wire.call("pool.stats")["origins"]
     # None, if late bytes of the cancelled ones have ended the idle connection.
     assert all(origin["connections"] <= most_connections for origin in pool)
+
+
+def test_a_body_that_http1_would_have_in_chunks_has_its_length(
+    wire: Wire, nghttpd: Nghttpd, authority: Authority
+) -> None:
+    fields = {"default_headers": False, "headers": [["Transfer-Encoding", "chunked"], ["X-Mark", "length"]]}
+    more = {"method": "POST", "body": {"text": "abc"}} | fields
+    record = wire.call("request.perform", **params(nghttpd, authority, "hello.txt"), **more)
+    assert (record["response"]["http_version"], record["body"]["text"]) == ("h2", "abc")
+    head = nghttpd.head("length")
+    # The older version sends no length either.
+    is_older = wire.call("daemon.info")["libcurl"]["profile"] != "multiplex"
+    assert (head.get("content-length"), head.get("transfer-encoding")) == (None if is_older else "3", None)
