@@ -254,8 +254,8 @@ def test_a_file_that_seems_to_be_empty_is_sent_in_chunks(run: Run, origin: Scrip
 @pytest.mark.parametrize("change", [1, -1])
 def test_a_file_that_changes_while_it_is_sent(run: Run, origin: ScriptedOrigin, tmp_path: Path, change: int) -> None:
     large, size = tmp_path / "large", 64 << 20
-    with large.open("wb") as body:
-        body.truncate(size)
+    with large.open("wb") as written:
+        written.truncate(size)
 
     def grow_or_cut(exchange: Exchange) -> None:
         # Of the body no more was read than the buffers on the way hold.
