@@ -18,6 +18,7 @@ from harness.declared import write
 from harness.grants import BASIC, CLIENT, SECRET, failure, options
 from harness.users import NOBODY, as_root, wire_as
 from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.wire import Wire
 from origins.tokens import Tokens
 
 # Each test counts the requests to its origins.
@@ -125,6 +126,45 @@ def test_another_user_has_a_token_of_its_own(start: StartDaemon, tokens: Tokens)
             record = wire.call("request.perform", url=tokens.url, interceptor=[tokens.grant(**CLIENT)])
             assert record["body"]["text"] == f"v{number}"
     assert tokens.refreshes == 2
+
+
+# How many are kept
+
+
+def long_tokens(tokens: Tokens) -> None:
+    """Issue tokens of which three fit into 64 KiB."""
+    tokens.name = "v" * 20_000
+
+
+def use(wire: Wire, tokens: Tokens, scope: str) -> int:
+    """Use the token of a scope, and return how many tokens have been obtained."""
+    record = wire.call("request.perform", url=tokens.any(), interceptor=[tokens.grant(**CLIENT, scope=scope)])
+    assert record["outcome"]["ok"]
+    return tokens.refreshes
+
+
+def test_the_tokens_of_a_user_have_a_limit(start: StartDaemon, tokens: Tokens) -> None:
+    """The one that was used least recently is forgotten."""
+    long_tokens(tokens)
+    daemon = start(config={**CONFIG, "limits": {"token_bytes_per_user": 65_536}})
+    with daemon.wire() as wire:
+        assert [use(wire, tokens, scope) for scope in "abca"] == [1, 2, 3, 3]
+        assert [use(wire, tokens, scope) for scope in "da"] == [4, 4]
+        assert [use(wire, tokens, scope) for scope in "acbd"] == [4, 4, 5, 6]
+
+
+@as_root
+def test_the_tokens_of_all_users_have_a_limit(start: StartDaemon, tokens: Tokens) -> None:
+    """The user with the most loses the half of them, and has at most the half of the limit from then on."""
+    long_tokens(tokens)
+    access = {"uids": {str(NOBODY): "submit"}}
+    daemon = start(config={**CONFIG, "limits": {"token_bytes": 65_536}, "access": access})
+    daemon.directory.chmod(0o755)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        assert [use(owner, tokens, scope) for scope in "ab"] == [1, 2]
+        assert use(other, tokens, "a") == 3
+        assert [use(owner, tokens, scope) for scope in "ba"] == [3, 4]
+        assert use(other, tokens, "a") == 4
 
 
 # When a token is replaced

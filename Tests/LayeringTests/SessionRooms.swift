@@ -18,7 +18,7 @@ let sessionRooms: [String: [String: String]] = [
         "Errors": "a file that cannot be written is a failure",
         "Scheduling": "files are written in the background",
     ],
-    "Cookies": [:],
+    "Cookies": ["Storage": "a jar has an account of memory"],
     "CurlCommand": [
         "Authentication": "the user and the password of the command",
         "Headers": "secrets are masked",

@@ -43,6 +43,12 @@ extension Limits {
         return Quota.Bounds(client: ofUser, user: ofUser, all: ("cookie_bytes", cookieBytes))
     }
 
+    /// A token belongs to its user, and to no client.
+    var tokenBounds: Quota.Bounds {
+        let ofUser: (name: StaticString, value: Int) = ("token_bytes_per_user", tokenBytesPerUser)
+        return Quota.Bounds(client: ofUser, user: ofUser, all: ("token_bytes", tokenBytes))
+    }
+
     var retainedBounds: RetentionBounds {
         RetentionBounds(
             requests: retainedRequests, requestsOfUser: retainedRequestsPerUser, bytes: retainedBytes,

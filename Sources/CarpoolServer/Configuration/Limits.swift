@@ -68,6 +68,10 @@ public struct Limits: Equatable, Sendable {
     public var cookieBytesPerUser = 33_554_432
     /// Cookies of all users.
     public var cookieBytes = 67_108_864
+    /// Tokens that the daemon has obtained for one user.
+    public var tokenBytesPerUser = 1_048_576
+    /// Tokens that the daemon has obtained.
+    public var tokenBytes = 16_777_216
     /// Stored responses in memory, of all users.
     public var cacheMemoryBytes = 16_777_216
     /// Stored responses on disk, of all users.
@@ -245,6 +249,11 @@ public struct Limits: Equatable, Sendable {
             "cookie_bytes_per_user", \.cookieBytesPerUser, 65_536...17_179_869_184,
             "cookies of one user's sessions; beyond it the cookies that were not used for the longest time are removed"),
         Field("cookie_bytes", \.cookieBytes, 65_536...17_179_869_184, "cookies of all users, likewise"),
+        Field(
+            "token_bytes_per_user", \.tokenBytesPerUser, 65_536...17_179_869_184,
+            "tokens that the daemon obtains for one user; beyond it those that were not used for the longest time are removed"
+        ),
+        Field("token_bytes", \.tokenBytes, 65_536...17_179_869_184, "tokens of all users, likewise"),
         Field(
             "cache_memory_bytes", \.cacheMemoryBytes, 0...17_179_869_184,
             "stored responses in memory, divided among users; a response takes at most a sixteenth of it"),

@@ -17,7 +17,7 @@ final class CookieService {
     }
 
     /// The memory of all jars.
-    private let accounts: CookieAccounts
+    private let accounts: MemoryAccounts
     private let folder: CookieFolder?
     private let loop: EventLoop
     private let worker: Worker
@@ -37,11 +37,11 @@ final class CookieService {
         self.loop = loop
         self.worker = worker
         self.log = log
-        accounts = CookieAccounts { [configuration] in configuration.limits.cookieBounds }
+        accounts = MemoryAccounts(of: "cookies") { [configuration] in configuration.limits.cookieBounds }
     }
 
     /// The account of one more jar of a user.
-    func account(of uid: UInt32) -> any CookieMemory { accounts.make(of: uid) }
+    func account(of uid: UInt32) -> any SharedMemory { accounts.make(of: uid) }
 
     /// The jar of a session: of a persistent one the same as long as the daemon runs.
     func jar(

@@ -106,7 +106,9 @@ final class RequestService {
         guard call.params["after"] == nil else { throw .detachedFollower }
     }
 
-    private lazy var tokens = TokenService(sessions: sessions) { [unowned self] in id(registry.nextSequence()) }
+    private lazy var tokens = TokenService(sessions: sessions, configuration: configuration) { [unowned self] in
+        id(registry.nextSequence())
+    }
     private func id(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads the parameters of a request, or of a session, whose callbacks outlive the connection of the call.

@@ -8,11 +8,14 @@ final class TokenService: TokenProvider {
 
     private let sessions: SessionService
     private let makeID: () -> String
+    /// The memory of all tokens.
+    private let accounts: MemoryAccounts
     private var users: [UInt32: SharedTokens] = [:]
 
     /// - Parameter makeID: returns an unused request id.
-    init(sessions: SessionService, makeID: @escaping () -> String) {
+    init(sessions: SessionService, configuration: LiveConfiguration, makeID: @escaping () -> String) {
         self.sessions = sessions
+        accounts = MemoryAccounts(of: "tokens") { [configuration] in configuration.limits.tokenBounds }
         self.makeID = makeID
     }
 
@@ -21,7 +24,7 @@ final class TokenService: TokenProvider {
     func tokens(of uid: UInt32) -> SharedTokens {
         if let known = users[uid] { return known }
         let session = sessions.make(name: TokenService.sessionName, of: uid, SessionConfiguration())
-        let made = SharedTokens(session: session, makeRequestID: makeID)
+        let made = SharedTokens(session: session, memory: accounts.make(of: uid), makeRequestID: makeID)
         users[uid] = made
         return made
     }

@@ -1,17 +1,11 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// An account of the memory that a jar uses.
-public protocol CookieMemory: AnyObject {
-    /// Counts so many bytes for the jar, in place of what was counted before. Returns `false` if there is no room.
-    func count(_ bytes: Int, for jar: CookieJar) -> Bool
-}
-
 /// The cookies of a session, or of one request (RFC 6265bis, section 5.7): what servers have set, and what is sent to
 /// them.
 ///
 /// The cookies are in lists by their site, so that a request looks only at those of the hosts that belong to its own.
-public final class CookieJar {
+public final class CookieJar: SharedMemoryOwner {
     /// Limits of a jar.
     public enum Limits {
         /// The most cookies of one site, as in Chromium, so that a site cannot remove those of others; beyond it
@@ -49,7 +43,7 @@ public final class CookieJar {
     /// Their memory in bytes.
     public private(set) var bytes = 0
     private var clock = 0
-    private var memory: (any CookieMemory)?
+    private var memory: (any SharedMemory)?
     private var uncountedBytes = 0
     /// Called after each change.
     public var didChange: (() -> Void)?
@@ -58,7 +52,7 @@ public final class CookieJar {
     /// - Parameters:
     ///   - cookies: the first cookies. Their memory is counted elsewhere if there is an account.
     ///   - memory: the account of what is added to them; `nil` for no limit.
-    public init(_ cookies: [Cookie] = [], memory: (any CookieMemory)? = nil) {
+    public init(_ cookies: [Cookie] = [], memory: (any SharedMemory)? = nil) {
         add(cookies)
         uncountedBytes = bytes
         self.memory = memory

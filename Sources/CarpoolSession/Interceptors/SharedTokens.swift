@@ -4,7 +4,7 @@ internal import CarpoolHTTP
 ///
 /// Requests that reach the endpoint in another way, by another proxy or with another trust, have a token of their own:
 /// one that was obtained without verification is not used by a request that verifies.
-public final class SharedTokens {
+public final class SharedTokens: SharedMemoryOwner {
     private struct Key: Hashable {
         let source: TokenSource
         let settings: ConnectionSettings?
@@ -13,14 +13,17 @@ public final class SharedTokens {
     private struct Entry {
         let interceptor: AuthenticationInterceptor
         var lastUse: Int
+        /// What it takes beside the token.
+        let bytes: Int
     }
 
     /// The most tokens that are kept; then the one that was used least recently is forgotten.
     public static let maximumCount = 64
-    /// The most bytes of their sources and tokens.
-    public static let maximumBytes = 1_048_576
+    /// What the objects of an entry take.
+    private static let entryBytes = 1_024
 
     private let session: Session
+    private let memory: any SharedMemory
     private let makeRequestID: () -> String
     private var entries: [Key: Entry] = [:]
     private var uses = 0
@@ -28,9 +31,11 @@ public final class SharedTokens {
     /// Makes an empty list.
     /// - Parameters:
     ///   - session: sends the token requests. It has no settings: those of connections are the requests'.
+    ///   - memory: the account of the sources and the tokens.
     ///   - makeRequestID: returns an unused request id.
-    public init(session: Session, makeRequestID: @escaping () -> String) {
+    public init(session: Session, memory: any SharedMemory, makeRequestID: @escaping () -> String) {
         self.session = session
+        self.memory = memory
         self.makeRequestID = makeRequestID
     }
 
@@ -55,23 +60,34 @@ public final class SharedTokens {
             window: source.window, refreshTimeoutMilliseconds: source.timeoutMilliseconds,
             scheduler: session.scheduler, session: session)
         // A token may be longer than all that is known before it has arrived.
-        made.didEndRefresh = { [weak self] in self?.forgetOldest() }
+        made.didEndRefresh = { [weak self] in self?.makeRoom() }
         // They would keep the authorities and certificates of their requests in memory.
         entries = entries.filter { !$0.value.interceptor.isSpent }
-        entries[key] = Entry(interceptor: made, lastUse: uses)
-        forgetOldest()
+        entries[key] = Entry(
+            interceptor: made, lastUse: uses, bytes: SharedTokens.entryBytes &+ source.memoryBytes)
+        makeRoom()
         return made
     }
 
-    /// Forgets tokens until the others are within the limits. Requests that wait for one of them still get it.
-    private func forgetOldest() {
-        var bytes = entries.reduce(0) { $0 &+ $1.key.source.memoryBytes &+ $1.value.interceptor.tokenBytes }
-        while entries.count > SharedTokens.maximumCount || bytes > SharedTokens.maximumBytes,
-            let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })
-        {
-            bytes &-= oldest.key.source.memoryBytes &+ oldest.value.interceptor.tokenBytes
-            entries[oldest.key] = nil
-        }
+    /// Forgets tokens until there is room for the others. Requests that wait for one of them still get it.
+    private func makeRoom() {
+        while entries.count > SharedTokens.maximumCount || !memory.count(bytes, for: self), forgetOldest() {}
+    }
+
+    private var bytes: Int { entries.values.reduce(0) { $0 &+ $1.bytes &+ $1.interceptor.tokenBytes } }
+
+    /// Returns `false` if there is none.
+    private func forgetOldest() -> Bool {
+        guard let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return false }
+        entries[oldest.key] = nil
+        return true
+    }
+
+    /// Forgets the half that was not used for the longest time.
+    public func removeHalf() {
+        let kept = entries.count / 2
+        while entries.count > kept, forgetOldest() {}
+        _ = memory.count(bytes, for: self)
     }
 }
 

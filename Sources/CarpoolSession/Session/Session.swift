@@ -60,7 +60,7 @@ public final class Session {
     /// The session's jar; `nil` if its configuration has no cookies.
     public let cookieJar: CookieJar?
     /// Makes the account of a request's own jar; `nil` for no limit.
-    public var makeCookieMemory: (() -> any CookieMemory)?
+    public var makeCookieMemory: (() -> any SharedMemory)?
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 

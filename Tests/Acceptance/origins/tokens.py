@@ -65,6 +65,10 @@ class Tokens:
 
         return self._origin.on(f"/quiet{number}", reply)
 
+    def any(self) -> str:
+        """Return the URL of a resource that takes every token."""
+        return self._origin.on("/any", lambda exchange: exchange.reply(200))
+
     def grant(self, grant: str = "client_credentials", **options: Any) -> Any:
         """Make the interceptor that obtains its tokens."""
         return {"oauth2": {"token_url": self.token_url, "grant": grant, **options}}

@@ -4,13 +4,13 @@ import Testing
 
 struct CookieJarTests {
     /// An account with room for so many bytes.
-    private final class Memory: CookieMemory {
+    private final class Memory: SharedMemory {
         let limit: Int
         private(set) var counted = 0
 
         init(limit: Int) { self.limit = limit }
 
-        func count(_ bytes: Int, for jar: CookieJar) -> Bool {
+        func count(_ bytes: Int, for owner: any SharedMemoryOwner) -> Bool {
             guard bytes <= limit else { return false }
             counted = bytes
             return true

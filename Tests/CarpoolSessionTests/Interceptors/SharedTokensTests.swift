@@ -3,6 +3,19 @@ import CarpoolHTTP
 import Testing
 
 struct SharedTokensTests {
+    /// An account with room for so many bytes.
+    private final class Memory: SharedMemory {
+        static let most = 1_048_576
+        private(set) var counted = 0
+
+        func count(_ bytes: Int, for owner: any SharedMemoryOwner) -> Bool {
+            guard bytes <= Memory.most else { return false }
+            counted = bytes
+            return true
+        }
+    }
+
+    private let memory = Memory()
     private let stage: Stage
     /// The session that sends the token requests.
     private let own: Stage
@@ -11,7 +24,7 @@ struct SharedTokensTests {
     init() throws {
         stage = try Stage()
         own = try Stage()
-        tokens = SharedTokens(session: own.session) { "r_token" }
+        tokens = SharedTokens(session: own.session, memory: memory) { "r_token" }
     }
 
     private func source(scope: String = "s", secret: String = "x") throws -> TokenSource {
@@ -71,7 +84,7 @@ struct SharedTokensTests {
         waiting.delegate?.transferDidComplete(waiting, TransferCompletion(error: nil, metrics: TransferMetrics()))
         #expect(sent == ["Bearer late"])
         #expect(request.error == nil)
-        let long = String(repeating: "x", count: SharedTokens.maximumBytes / 2)
+        let long = String(repeating: "x", count: Memory.most / 2)
         for secret in ["1", "2", "3"] { _ = send(try source(secret: long + secret)) }
         #expect(tokens.count == 1)
     }
@@ -79,12 +92,31 @@ struct SharedTokensTests {
     @Test("The tokens count when they have arrived: then the one that was used least recently is forgotten")
     func longTokens() throws {
         let long = String(repeating: "t", count: 60_000)
-        let most = SharedTokens.maximumBytes / long.utf8.count
+        let most = Memory.most / long.utf8.count
         for number in 0...most {
             _ = send(try source(scope: "\(number)"))
             answer(long)
         }
         #expect(tokens.count == most)
+        #expect(memory.counted > most * 60_000)
+    }
+
+    @Test("When others need the room, the half that was not used for the longest time is forgotten")
+    func halved() throws {
+        for number in 0..<5 {
+            _ = send(try source(scope: "\(number)"))
+            answer("\(number)")
+        }
+        let before = memory.counted
+        #expect(before > 5 * 1_024)
+        tokens.removeHalf()
+        #expect(tokens.count == 2)
+        #expect(memory.counted < before / 2)
+        _ = send(try source(scope: "4"))
+        #expect(sent.last == "Bearer 4")
+        tokens.removeHalf()
+        tokens.removeHalf()
+        #expect(tokens.count == 0 && memory.counted == 0)
     }
 
     @Test("Tokens that have expired are forgotten when another one is requested")

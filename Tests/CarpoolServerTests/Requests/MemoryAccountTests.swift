@@ -4,15 +4,15 @@ import Testing
 @testable import CarpoolServer
 
 @Suite("The memory of jars")
-struct CookieAccountTests {
-    private func accounts(ofUser: Int, all: Int) -> CookieAccounts {
-        CookieAccounts {
+struct MemoryAccountTests {
+    private func accounts(ofUser: Int, all: Int) -> MemoryAccounts {
+        MemoryAccounts(of: "cookies") {
             Quota.Bounds(client: ("user", ofUser), user: ("user", ofUser), all: ("all", all))
         }
     }
 
     /// A jar with so many cookies of about 4 KiB, each of a site of its own.
-    private func jar(_ accounts: CookieAccounts, uid: UInt32, cookies: Int) -> CookieJar {
+    private func jar(_ accounts: MemoryAccounts, uid: UInt32, cookies: Int) -> CookieJar {
         let jar = CookieJar(memory: accounts.make(of: uid))
         let value = String(repeating: "x", count: 3_500)
         jar.add((0..<cookies).map { Cookie(name: "n", value: value, domain: "h\($0).test") })
