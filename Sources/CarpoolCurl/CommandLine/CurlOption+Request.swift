@@ -141,11 +141,11 @@ extension CurlOption {
             line.operation.response.bytesPerSecond = try CurlNumber.size(text, of: "rate")
         },
         .text("speed-limit", "Y", "<speed>", "The least bytes a second") { (line, text) throws(CurlError) in
-            line.operation.response.slowBytesPerSecond = try CurlNumber.positive(text)
+            line.operation.response.setSlowness(bytesPerSecond: try CurlNumber.positive(text))
         },
         .text("speed-time", "y", "<seconds>", "How long a transfer may be slower than -Y") {
             (line, text) throws(CurlError) in
-            line.operation.response.slowSeconds = try CurlNumber.positive(text)
+            line.operation.response.setSlowness(seconds: try CurlNumber.positive(text))
         },
         .text("max-filesize", nil, "<bytes>", "The most bytes of a response; 0 for no limit") {
             (line, text) throws(CurlError) in

@@ -168,9 +168,9 @@ struct CurlResponseOptions: Equatable {
     /// `--limit-rate`, bytes a second.
     var bytesPerSecond: Int64?
     /// `-y`, in seconds.
-    var slowSeconds: Int?
+    private(set) var slowSeconds: Int?
     /// `-Y`, bytes a second.
-    var slowBytesPerSecond: Int?
+    private(set) var slowBytesPerSecond: Int?
     /// `--ignore-content-length`
     var ignoresContentLength = false
     /// `-L`
@@ -184,6 +184,18 @@ struct CurlResponseOptions: Equatable {
     /// `--proto-redir`, `--proto`: which schemes are allowed; `nil` for all of http and https.
     var schemes: Set<String>?
     var redirectSchemes: Set<String>?
+
+    /// `-y`. As in curl, the limit is a byte a second unless there is one that is not 0.
+    mutating func setSlowness(seconds: Int) {
+        slowSeconds = seconds
+        if slowBytesPerSecond ?? 0 == 0 { slowBytesPerSecond = 1 }
+    }
+
+    /// `-Y`. As in curl, the time is 30 seconds unless there is one that is not 0.
+    mutating func setSlowness(bytesPerSecond: Int) {
+        slowBytesPerSecond = bytesPerSecond
+        if slowSeconds ?? 0 == 0 { slowSeconds = 30 }
+    }
 }
 
 /// How the host is reached.

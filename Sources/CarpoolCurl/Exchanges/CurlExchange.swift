@@ -28,6 +28,8 @@ struct CurlExchange {
     var body = Body.none
     /// What is left of `-m`.
     var milliseconds: Int?
+    /// The longest time without a byte.
+    var idleMilliseconds: Int?
     /// The cookies of the command; `nil` if no cookies are kept.
     var cookies: CurlCookies.Jar?
     /// The most bytes of a body that comes with the record instead of the pipe.
@@ -197,6 +199,7 @@ struct CurlExchange {
         }
         writer.member("connect_timeout_ms", connection.connectMilliseconds)
         writer.member("resource_timeout_ms", milliseconds)
+        writer.member("timeout_ms", idleMilliseconds)
     }
 
     private func writeResponse(to writer: inout JSONWriter) {

@@ -64,11 +64,16 @@ struct CurlFailureMessage {
         }
     }
 
+    /// The message if `-y` and `-Y` end a transfer.
+    static func tooSlow(bytesPerSecond: Int, seconds: Int) -> String {
+        "Operation too slow. Less than \(bytesPerSecond) bytes/sec transferred the last \(seconds) seconds"
+    }
+
     private static func timeout(_ failure: CurlFailure, _ progress: Progress) -> CurlError {
         let after = "after \(progress.elapsedMilliseconds) milliseconds"
         let message: String
         if let seconds = progress.slowSeconds, let speed = progress.slowBytesPerSecond {
-            message = "Operation too slow. Less than \(speed) bytes/sec transferred the last \(seconds) seconds"
+            message = tooSlow(bytesPerSecond: speed, seconds: seconds)
         } else if failure.timeout == "connect" || !progress.isConnected {
             message = "Connection timed out \(after)"
         } else {

@@ -92,7 +92,7 @@ extension CurlTransfer {
         headReader = CurlHeadReader(expectsConnect: exchange.needsConnectHeads)
         headers = exchange.headers
         reporter.begin(hop, usesProxy: exchange.proxy != nil)
-        pace.begin()
+        pace.begin(sending: hop.body == .none ? 0 : upload?.header.length ?? 0)
         progress?.update(currentProgress)
     }
 
@@ -167,6 +167,9 @@ extension CurlTransfer {
             operation: operation, hop: hop, headers: headers, proxy: proxy,
             milliseconds: try millisecondsLeft(), cookies: jar)
         if pace.isLimited { exchange.inlineBytes = 0 }
+        if sendsLargeBody(hop), let slowness = pace.slowness {
+            exchange.idleMilliseconds = min(slowness.longestSilenceMilliseconds, CurlExchange.maximumMilliseconds)
+        }
         exchange.session = context.sessions.name(for: operation, hop.url)
         exchange.needsMetrics =
             operation.writeOut != nil || context.trace.isOn || exchange.needsConnectHeads
@@ -175,6 +178,16 @@ extension CurlTransfer {
         exchange.challengers = challengers(hop, proxy)
         return exchange
     }
+
+    /// A body of more bytes is not in the kernel's buffers at once: the daemon alone knows how much of it was sent.
+    private static let smallBodyBytes: Int64 = 65_536
+
+    private func sendsLargeBody(_ hop: CurlHop) -> Bool {
+        hop.body != .none && upload.map { $0.header.length ?? .max > CurlTransfer.smallBodyBytes } ?? false
+    }
+
+    /// Whether the request has a body of which it is not known how much was sent.
+    var sendsLargeBody: Bool { hop.map(sendsLargeBody) ?? false }
 
     /// The servers that curl sends an empty body first, because it knows that they will ask.
     private func challengers(_ hop: CurlHop, _ proxy: CurlProxy?) -> [String] {

@@ -222,6 +222,9 @@ extension CurlTransfer {
         state.elapsedMilliseconds = MonotonicTime.read().microseconds(since: attemptBegan) / 1_000
         state.receivedBytes = pace.bytes
         state.totalBytes = head?.contentLength
+        if let slowness = pace.slowness, ["idle", "body"].contains(error["timeout"]?.string) {
+            (state.slowSeconds, state.slowBytesPerSecond) = (slowness.seconds, slowness.bytesPerSecond)
+        }
         return CurlFailureMessage.error(CurlFailure(error), state)
     }
 }

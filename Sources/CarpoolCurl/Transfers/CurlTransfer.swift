@@ -150,13 +150,13 @@ final class CurlTransfer {
             }
             guard let call else { return }
             if context.global.isParallel { limitFiles(since: attemptBegan) }
-            try pace.check()
             try checkLimit()
             if call.hasAnswer, try receive(call) { return }
             if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
             if self.call === call, ready.contains(call.output) { try moveBody(call) }
             showProgress()
             try finishExchange()
+            if self.call === call { try pace.check(isSending: head == nil && sendsLargeBody) }
         } catch {
             call = nil
             endAttempt(error)

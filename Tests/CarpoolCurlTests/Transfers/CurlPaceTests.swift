@@ -44,13 +44,13 @@ struct CurlPaceTests {
         #expect(!pace.isWaiting(at: Self.time(0)))
     }
 
-    /// The milliseconds of the check that failed, and the message; a byte is received each second.
-    private static func failure(_ words: [String], bytesPerSecond: Int = 1) throws -> (Int, String)? {
-        var pace = try pace(words)
+    /// The time of the check that fails, and the message, if so many bytes come in each second.
+    private static func failure(_ words: [String], _ bytes: [Int] = [], at start: Int = 0) throws -> (Int, String)? {
+        var pace = try pace(words, at: start)
         for second in 1...100 {
-            pace.take(bytesPerSecond)
-            #expect(pace.deadline(at: time(second * 1_000 - 1)) == time(second * 1_000))
-            do throws(CurlError) { try pace.check(at: time(second * 1_000)) } catch {
+            pace.take(second <= bytes.count ? bytes[second - 1] : 0)
+            #expect(pace.deadline(at: time(start)) ?? time(start + second * 1_000) == time(start + second * 1_000))
+            do throws(CurlError) { try pace.check(at: time(start + second * 1_000)) } catch {
                 #expect(error.exitCode == 28)
                 return (second, error.message)
             }
@@ -58,10 +58,12 @@ struct CurlPaceTests {
         return nil
     }
 
+    // The times of curl 8.14.1.
     @Test(
         "A transfer that is too slow for too long fails",
         arguments: [
-            (["-Y", "2", "-y", "3"], 4, 2, 3), (["-Y", "2"], 31, 2, 30), (["-Y", "2", "-y", "0"], 1, 2, 0),
+            (["-Y", "1", "-y", "2"], 2, 1, 2), (["-y", "1"], 1, 1, 1), (["-Y", "2"], 30, 2, 30),
+            (["-Y", "0", "-y", "2"], 2, 1, 2), (["-y", "0", "-Y", "2"], 30, 2, 30),
         ])
     func tooSlow(_ words: [String], _ second: Int, _ bytes: Int, _ seconds: Int) throws {
         let failure = try #require(try Self.failure(words))
@@ -70,23 +72,57 @@ struct CurlPaceTests {
             failure.1 == "Operation too slow. Less than \(bytes) bytes/sec transferred the last \(seconds) seconds")
     }
 
-    @Test(arguments: [["-Y", "1", "-y", "2"], ["-y", "2"], ["-Y", "0", "-y", "2"]])
-    func fastEnough(_ words: [String]) throws {
+    @Test(arguments: [["-Y", "2", "-y", "0"], ["-y", "2", "-Y", "0"]])
+    func zeroIsNoLimit(_ words: [String]) throws {
         #expect(try Self.failure(words) == nil)
     }
 
-    @Test func aFastSecondCountsFromTheBeginning() throws {
-        var pace = try Self.pace(["-Y", "10", "-y", "2"])
-        for (second, count) in [0, 0, 100, 0, 0].enumerated() {
-            pace.take(count)
-            try pace.check(at: Self.time((second + 1) * 1_000))
-        }
-        #expect(throws: CurlError.self) { try pace.check(at: Self.time(6_000)) }
+    @Test(arguments: [["-Y", "1", "-y", "2"], ["-y", "2"]])
+    func fastEnough(_ words: [String]) throws {
+        #expect(try Self.failure(words, [Int](repeating: 1, count: 100)) == nil)
     }
 
-    @Test func theSpeedIsLookedAtOnceASecond() throws {
-        var pace = try Self.pace(["-Y", "10", "-y", "0"])
+    @Test("The speed is that of the last five seconds, and the time counts from when it was too slow")
+    func theSpeedOfTheLastSeconds() throws {
+        #expect(try Self.failure(["-Y", "1000", "-y", "2"], [100])?.0 == 2)
+        #expect(try Self.failure(["-Y", "1000", "-y", "2"], [100_000])?.0 == 8)
+        #expect(try Self.failure(["-Y", "1000", "-y", "3"], [10_000, 10_000, 10_000])?.0 == 11)
+    }
+
+    @Test("The speed is computed once in each second of the clock")
+    func theClock() throws {
+        var pace = try Self.pace(["-Y", "10", "-y", "1"], at: 500)
+        pace.take(1_000)
         try pace.check(at: Self.time(999))
-        #expect(throws: CurlError.self) { try pace.check(at: Self.time(1_000)) }
+        #expect(pace.deadline(at: Self.time(999)) == Self.time(1_999))
+        try pace.check(at: Self.time(1_000))
+        try pace.check(at: Self.time(1_999))
+        var silent = try Self.pace(["-Y", "10", "-y", "1"], at: 500)
+        try silent.check(at: Self.time(1_499))
+        #expect(throws: CurlError.self) { try silent.check(at: Self.time(1_500)) }
+    }
+
+    @Test("Bytes of the request count")
+    func sentBytes() throws {
+        var pace = try Self.pace(["-Y", "1000", "-y", "1"])
+        pace.begin(sending: 50_000, at: Self.time(0))
+        for second in 1...6 { try pace.check(at: Self.time(second * 1_000)) }
+        #expect(throws: CurlError.self) { try pace.check(at: Self.time(7_000)) }
+    }
+
+    @Test("Nothing is too slow while it is not known how much of a body was sent")
+    func sending() throws {
+        var pace = try Self.pace(["-Y", "1000", "-y", "2"])
+        pace.begin(sending: 1_000_000, at: Self.time(0))
+        for second in 1...60 { try pace.check(isSending: true, at: Self.time(second * 1_000)) }
+        try pace.check(at: Self.time(61_000))
+        #expect(throws: CurlError.self) { try pace.check(at: Self.time(62_000)) }
+    }
+
+    @Test("Without a byte a transfer is too slow at the latest after five seconds and the time")
+    func silence() throws {
+        #expect(try Self.pace(["-y", "3"]).slowness?.longestSilenceMilliseconds == 8_000)
+        #expect(try Self.pace(["-y", "9223372036854775807"]).slowness?.longestSilenceMilliseconds == .max)
+        #expect(try Self.pace([]).slowness == nil)
     }
 }
