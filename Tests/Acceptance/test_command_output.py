@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pty
@@ -93,6 +94,28 @@ def test_a_reader_of_the_first_line_has_a_short_response(variables: dict[str, st
     script = f"for i in $(seq 20); do '{CARPOOL}' get -i {url} | head -1 >/dev/null; echo ${{PIPESTATUS[0]}}; done"
     done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, timeout=60, check=False)
     assert (done.stdout.split(), done.stderr) == ([b"0"] * 20, b"")
+
+
+def test_a_reader_of_the_first_line_has_a_body_that_comes_later(
+    variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """The head waits for the first bytes of the body, as in curl's stdio."""
+    gone = tmp_path / "gone"
+
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        with contextlib.suppress(AssertionError):
+            eventually(gone.exists, 0.5)
+        exchange.send(b"body\n")
+
+    url = origin.on("/later", handler)
+    for command in ("get -i", "get -iN", "curl -si", "curl -siN"):
+        gone.unlink(missing_ok=True)
+        script = f"set -o pipefail; '{CARPOOL}' {command} {url} | {{ head -1; : > '{gone}'; }}"
+        done = subprocess.run(
+            ["bash", "-c", script], env=variables, capture_output=True, timeout=PATIENCE_SECONDS, check=False
+        )
+        assert (done.returncode, done.stderr, done.stdout[:12]) == (OK, b"", b"HTTP/1.1 200"), command
 
 
 @pytest.mark.parametrize("part", [b"first", LARGE], ids=["short", "large"])

@@ -28,9 +28,11 @@ final class OutputCopy {
     private var meter: ProgressMeter
     private let query: ProgressQuery
 
-    /// A head is printed without the body after so many milliseconds. A response that arrives at once is written in one
-    /// piece, because a reader such as head(1) may close the pipe after the first line.
+    /// On a terminal and with `--stream` a head is printed without the body after so many milliseconds. Otherwise it
+    /// waits for the first bytes of the body, because a reader such as head(1) may close the pipe after the first line.
     private static let headMilliseconds = 20
+    /// How long the end of a body may come after the loss of its reader.
+    private static let endMilliseconds = 20
     /// After so many bytes a body is a large one, whose pipe gets more room.
     private static let largeBytes = 65_536
 
@@ -80,7 +82,8 @@ final class OutputCopy {
     }
 
     private func waitForMore() throws(Failure) {
-        let mayPrintHead = !isHeadPrinted && head != nil && request.retry.count == 0 && !isRefused
+        let mayPrintHead =
+            printsHeadAlone && !isHeadPrinted && head != nil && request.retry.count == 0 && !isRefused
         let now = MonotonicTime.read()
         let patience = meter.isShown ? ProgressMeter.milliseconds : .max
         let deadline = now.advanced(milliseconds: mayPrintHead ? OutputCopy.headMilliseconds : patience)
@@ -88,7 +91,7 @@ final class OutputCopy {
         // Once everything is written, it does not matter that the reader has gone.
         let output = hasEnded ? nil : target.descriptor
         let ready = deadline.waitForInput(inputs, orLossOf: output.map { [$0] } ?? [])
-        if let ready, ready == output { throw Failure.brokenPipe }
+        if let ready, ready == output { return try endWithoutReader() }
         defer { showProgress() }
         guard let ready else {
             if mayPrintHead { try printHead() }
@@ -98,6 +101,15 @@ final class OutputCopy {
         guard ready == pipe.raw, head != nil || !needsHead else { return try receive() }
         waitForReader()
         hasEnded = try !movePiece()
+    }
+
+    /// The reader has gone. It may have had the last byte, and the end of the pipe is on its way.
+    private func endWithoutReader() throws(Failure) {
+        let deadline = MonotonicTime.read().advanced(milliseconds: OutputCopy.endMilliseconds)
+        guard deadline.waitForInput(pipe.raw), Bytes.available(inPipe: pipe.raw) == 0 else {
+            throw Failure.brokenPipe
+        }
+        hasEnded = true
     }
 
     /// What is printed on the terminal would be mixed with it.
@@ -116,6 +128,8 @@ final class OutputCopy {
 
     /// Whether the head has to be known before the body: to print it, or because its type says how to print.
     private var needsHead: Bool { request.printsHead || usesTerminal }
+
+    private var printsHeadAlone: Bool { isOnTerminal || request.isRawStream }
 
     private var isOnTerminal: Bool { !target.isFile && Terminal.isTerminal }
 

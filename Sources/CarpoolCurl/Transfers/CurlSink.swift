@@ -131,16 +131,17 @@ final class CurlSink {
     /// Writes bytes of the body, whose length is known or not: the error names as many as curl would have written.
     func write(body bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
         try checkTerminal(bytes)
-        try write(bytes, of: length)
+        try write(bytes, of: length, isFlushed: options.isUnbuffered)
         bodyBytes += Int64(bytes.count)
     }
 
-    private func write(_ bytes: [UInt8], of length: Int64? = nil) throws(CurlError) {
+    /// Writes to the output of the body. A head waits there for the first bytes of the body, also with `-N`.
+    private func write(_ bytes: [UInt8], of length: Int64? = nil, isFlushed: Bool = false) throws(CurlError) {
         try open(for: bytes.count)
         if let file {
             try CurlSink.write(bytes, to: file.descriptor, of: length)
         } else {
-            try print(bytes, of: length, isFlushed: options.isUnbuffered)
+            try print(bytes, of: length, isFlushed: isFlushed)
         }
         writtenBytes += Int64(bytes.count)
     }
@@ -236,8 +237,8 @@ final class CurlSink {
 
     /// Standard output, if the kernel may move so many bytes to it; `nil` if they are kept.
     private func standardOutput(for count: Int) throws(CurlError) -> Int32? {
-        guard options.isUnbuffered || !console.output.keeps(count) else { return nil }
         let kept = console.output.keptBytes
+        guard !console.output.keeps(count) || options.isUnbuffered && kept == 0 else { return nil }
         do throws(SystemError) { try console.output.flush() } catch {
             throw CurlSink.failure(min(count, CurlSink.callbackBytes), behind: kept)
         }
