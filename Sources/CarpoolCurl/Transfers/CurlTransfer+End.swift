@@ -71,6 +71,13 @@ extension CurlTransfer {
         if let writeOut = plan.operation.writeOut { print(writeOut) }
     }
 
+    /// Writes the file of `-c`, with the cookies of all transfers until now, or prints them.
+    func saveCookies() {
+        guard let path = plan.operation.options.request.cookieJar else { return }
+        NamedPath.setLimit(milliseconds: plan.operation.options.connection.timeoutMilliseconds)
+        if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
+    }
+
     /// `-R`: the file gets the time of Last-Modified.
     private func setTime() {
         guard response.keepsTime, let path = sink.path, let file = sink.file,

@@ -4,7 +4,6 @@ internal import Glibc
 /// Runs the transfers of a command line, one after the other or in parallel (`-Z`).
 final class CurlTransfers {
     private let context: CurlContext
-    private let operations: [CurlPreparedOperation]
     private var plan: CurlPlan
     private var running: [CurlTransfer] = []
     /// The next transfers, whose first requests were sent already.
@@ -24,7 +23,6 @@ final class CurlTransfers {
             context.console.warn(prepared.warnings)
             operations.append(prepared)
         }
-        self.operations = operations
         plan = CurlPlan(operations)
     }
 
@@ -39,7 +37,6 @@ final class CurlTransfers {
             wait()
             finishTransfers()
         }
-        saveCookies()
         try? context.console.output.flush()
         return result
     }
@@ -102,6 +99,7 @@ final class CurlTransfers {
     private func finishTransfers() {
         for transfer in running {
             guard let code = transfer.exitCode else { continue }
+            transfer.saveCookies()
             // One after the other, the last one decides.
             if code != 0 || !context.global.isParallel { result = code }
             if code != 0, transfer.isFatal || context.global.failsEarly {
@@ -138,12 +136,5 @@ final class CurlTransfers {
         guard let deadline else { return -1 }
         let now = MonotonicTime.read()
         return Int32(clamping: (deadline.microseconds(since: now) + 999) / 1_000)
-    }
-
-    private func saveCookies() {
-        NamedPath.setLimit(milliseconds: operations.last?.options.connection.timeoutMilliseconds)
-        for path in Set(operations.compactMap(\.options.request.cookieJar)) {
-            if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
-        }
     }
 }
