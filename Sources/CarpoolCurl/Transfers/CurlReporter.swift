@@ -45,8 +45,8 @@ struct CurlReporter {
     mutating func take(_ head: CurlResponseHead) {
         report.status = head.status
         report.httpVersion = head.version
-        // Of several the last one, as in curl.
-        report.contentType = head.values("Content-Type").last
+        // That of a redirect too, as in curl.
+        report.contentType = head.contentType ?? report.contentType
         report.headers = head.fields
         count(head)
     }

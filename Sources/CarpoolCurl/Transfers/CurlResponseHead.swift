@@ -10,6 +10,8 @@ struct CurlResponseHead {
     let raw: [UInt8]
     /// The fields of the last head. Bytes of a value that are not UTF-8 are kept as in paths (``SystemPath``).
     let fields: [(name: String, value: String)]
+    /// The last Content-Type of all heads that is not empty.
+    let contentType: String?
     /// The number of fields of the last head that has any.
     let lastFieldCount: Int
 
@@ -19,6 +21,7 @@ struct CurlResponseHead {
         var status = 0
         var version = "1.1"
         var fields: [(name: String, value: String)] = []
+        var type: String?
         var lastCount = 0
         for line in raw.split(separator: 10) {
             let text = line.last == 13 ? line.dropLast() : line
@@ -27,6 +30,7 @@ struct CurlResponseHead {
                 version = words[0].dropFirst(5).text
                 status = words.count > 1 ? Int(words[1].text) ?? 0 : 0
                 if !fields.isEmpty { lastCount = fields.count }
+                type = CurlResponseHead.type(in: fields) ?? type
                 fields = []
             } else if let first = text.first, first.isBlank, !fields.isEmpty {
                 fields[fields.count - 1].value += " " + CurlResponseHead.text(of: text.trimmingBlanks)
@@ -35,7 +39,12 @@ struct CurlResponseHead {
             }
         }
         if !fields.isEmpty { lastCount = fields.count }
+        contentType = CurlResponseHead.type(in: fields) ?? type
         (self.status, self.version, self.fields, lastFieldCount) = (status, version, fields, lastCount)
+    }
+
+    private static func type(in fields: [(name: String, value: String)]) -> String? {
+        fields.last { $0.name.utf8.equalsIgnoringCase("Content-Type".utf8) && !$0.value.isEmpty }?.value
     }
 
     /// The text of a value. Nearly all are ASCII, which the function for paths would read through its generic type.
