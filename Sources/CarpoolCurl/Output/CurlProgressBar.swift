@@ -8,11 +8,21 @@ enum CurlProgressBar {
     private static let shuttle = "-=O=-"
     private static let stepMilliseconds: Int64 = 100
 
+    /// Whether there is something to show: bytes of a known length, or a tenth of a second without one.
+    static func isShown(_ progress: CurlProgress, resumesAt offset: Int64) -> Bool {
+        guard expected(progress) > 0 else { return progress.elapsedMicroseconds >= stepMilliseconds * 1_000 }
+        return progress.downloadedBytes + progress.uploadedBytes + offset > 0
+    }
+
+    private static func expected(_ progress: CurlProgress) -> Int64 {
+        (progress.downloadTotal ?? 0) + (progress.uploadTotal ?? 0)
+    }
+
     /// The bar of a transfer: marks and a percentage, or something that moves to and fro if the length is not known.
     /// The bytes that were there before the transfer count (`-C`).
     static func line(_ progress: CurlProgress, resumesAt offset: Int64 = 0, width: Int) -> String {
         let columns = min(width, maximumColumns)
-        let expected = (progress.downloadTotal ?? 0) + (progress.uploadTotal ?? 0)
+        let expected = expected(progress)
         guard expected > 0 else { return moving(progress, columns) }
         let done = progress.downloadedBytes + progress.uploadedBytes + offset
         let share = min(1, Double(done) / Double(expected + offset))

@@ -33,6 +33,7 @@ final class CurlProgressOutput {
     /// Shows the progress.
     private func show(_ progress: CurlProgress) {
         if isBar {
+            guard CurlProgressBar.isShown(progress, resumesAt: resumesAt ?? 0) else { return }
             console.write("\r" + CurlProgressBar.line(progress, resumesAt: resumesAt ?? 0, width: console.columns))
             return
         }

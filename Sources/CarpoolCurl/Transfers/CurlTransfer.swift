@@ -227,8 +227,10 @@ final class CurlTransfer {
     /// How far the transfer is.
     var currentProgress: CurlProgress {
         var progress = CurlProgress()
-        progress.downloadedBytes = pace.bytes
-        progress.downloadTotal = use == .write ? head?.contentLength : nil
+        // curl reads no body with -I, and shows the length that was announced.
+        let isHead = plan.operation.options.request.isHead
+        progress.downloadedBytes = isHead ? 0 : pace.bytes
+        progress.downloadTotal = isHead || use == .write ? head?.contentLength : nil
         progress.elapsedMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
         progress.currentSpeed = progress.downloadSpeed
         if let length = upload?.header.length, length > 0, hop?.body != CurlMethod.Body.none {
