@@ -57,6 +57,19 @@ def test_fields_keep_their_order_their_case_and_their_repetitions(wire: Wire, or
     assert sent(wire, origin, headers=fields).head == head(origin, "GET /a", *expected)
 
 
+def test_a_name_with_a_colon_keeps_the_blanks_of_its_value(wire: Wire, origin: ScriptedOrigin) -> None:
+    fields = [["A:", "1"], ["b:", "  2\t "], ["C:", "\t3"], ["D:", " 4"], ["E:", " \t"], ["F:", "a: b"], ["G", " 5 "]]
+    expected = ["A:1", "b:  2\t ", "C:\t3", "D: 4", "E:", "F:a: b", "G: 5"]
+    assert sent(wire, origin, headers=fields).head == head(origin, "GET /a", *expected)
+    for given, kept in [("chunked", "chunked"), (" \tchunked", " chunked")]:
+        fields = [["Transfer-Encoding:", given], ["Content-Length:", "3"]]
+        received = sent(wire, origin, method="POST", headers=fields, body={"text": "body"})
+        assert received.head == head(origin, "POST /a", f"Transfer-Encoding:{kept}")
+    for name, value in [(":", "x"), ("A::", "x"), ("A :", "x"), ("A:", "x\ry"), ("Host:", "a b"), ("TE", "x\0")]:
+        assert refused(wire, url=origin.url, headers=[[name, value]])["code"] == -32602, (name, value)
+    assert refused(wire, url=origin.url, headers=[["A:", "1"]], default_headers=True)["code"] == -32602
+
+
 def test_the_session_adds_nothing(wire: Wire, origin: ScriptedOrigin) -> None:
     wire.call("session.create", name="own", configuration={"headers": {"X-Session": "1"}, "languages": ["de"]})
     assert sent(wire, origin, session="own").head == head(origin, "GET /a")
@@ -120,7 +133,7 @@ def test_a_chunked_body_has_no_length(wire: Wire, origin: ScriptedOrigin) -> Non
         ([["X", "a\0b"]], "the value must not contain CR, LF, NUL or other control characters"),
         ([["Connection", "close\r\nX: y"]], "the value must not contain CR, LF, NUL or other control characters"),
         ([["X\r\nY", "b"]], "the name must be a token"),
-        ([["X:", "b"]], "the name must be a token"),
+        ([["X::", "b"]], "the name must be a token"),
         ([["Content-Length ", "1"]], "the name must be a token"),
         ([[" Transfer-Encoding", "chunked"]], "the name must be a token"),
         ([["", "b"]], "the name must be a token"),
@@ -370,31 +383,8 @@ def test_nothing_can_be_injected_by_a_value(wire: Wire, origin: ScriptedOrigin, 
     assert not origin.requests
 
 
-@pytest.mark.parametrize("name", ["", "A B", "A:", "A\r\nB", "A\0", "é", "GET / HTTP/1.1\r\nA"])
+@pytest.mark.parametrize("name", ["", "A B", "A::", "A\r\nB", "A\0", "é", "GET / HTTP/1.1\r\nA"])
 def test_nothing_can_be_injected_by_a_name(wire: Wire, origin: ScriptedOrigin, name: str) -> None:
     with pytest.raises(RemoteError, match="headers"):
         wire.call("request.perform", url=origin.url, headers=[[name, "a"]], default_headers=False)
     assert not origin.requests
-
-
-# transfer_coding
-
-
-CHUNKS = b"5;note=1\r\nhello\r\n0\r\nX-Sum: 7\r\n\r\n"
-CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: max-age=100\r\n"
-
-
-@pytest.mark.parametrize("more", [b"", b"Content-Encoding: gzip\r\n"])
-@pytest.mark.parametrize("inline", [0, 1_000])
-def test_a_body_keeps_its_transfer_coding(wire: Wire, origin: ScriptedOrigin, inline: int, more: bytes) -> None:
-    wire.call("session.create", name="caching", configuration={"cache": {}})
-    url = raw(origin, CHUNKED_HEAD + more + b"\r\n" + CHUNKS)
-    body = {"fd": 0, "transfer_coding": True, "inline_bytes": inline}
-    for count in (1, 2):
-        pair = Pair()
-        record = pair.perform(wire, url=url, session="caching", response_body=body)
-        assert record["outcome"] == {"ok": True}
-        text = record["body"].get("text", "").encode()
-        assert pair.received + text == CHUNKS
-        assert len(origin.received(count)) == count, "no stored response is used"
-    assert record["attempts"][0]["metrics"][0]["reused"] is True

@@ -1,4 +1,6 @@
-"""Raw heads and trailers in records: they fit the line, they have a maximum, and their memory is counted."""
+"""Raw heads and trailers in records: they fit the line, they have a maximum, and their memory is counted.
+
+And bodies with their transfer coding."""
 
 from __future__ import annotations
 
@@ -122,3 +124,27 @@ def test_heads_of_finished_requests_count(start: StartDaemon, origin: ScriptedOr
         assert 20 <= kept <= 40
     os.close(read)
     os.close(write)
+
+
+# transfer_coding
+
+
+CHUNKS = b"5;note=1\r\nhello\r\n0\r\nX-Sum: 7\r\n\r\n"
+CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: max-age=100\r\n"
+
+
+@pytest.mark.parametrize("more", [b"", b"Content-Encoding: gzip\r\n"])
+@pytest.mark.parametrize("inline", [0, 1_000])
+def test_a_body_keeps_its_transfer_coding(wire: Wire, origin: ScriptedOrigin, inline: int, more: bytes) -> None:
+    wire.call("session.create", name="caching", configuration={"cache": {}})
+    answer = CHUNKED_HEAD + more + b"\r\n" + CHUNKS
+    url = origin.on("/chunks", lambda exchange: exchange.send(answer))
+    body = {"fd": 0, "transfer_coding": True, "inline_bytes": inline}
+    for count in (1, 2):
+        pair = Pair()
+        record = pair.perform(wire, url=url, session="caching", response_body=body)
+        assert record["outcome"] == {"ok": True}
+        text = record["body"].get("text", "").encode()
+        assert pair.received + text == CHUNKS
+        assert len(origin.received(count)) == count, "no stored response is used"
+    assert record["attempts"][0]["metrics"][0]["reused"] is True

@@ -126,8 +126,13 @@ struct CurlExchange {
         writer.beginArray()
         for field in headers.fields {
             writer.beginArray()
-            writer.string(field.name)
-            writer.string(field.value)
+            if field.hasOwnBlanks {
+                writer.string(field.name + ":")
+                writer.string(String(Substring(field.line.utf8.dropFirst(field.name.utf8.count + 1))))
+            } else {
+                writer.string(field.name)
+                writer.string(field.value)
+            }
             writer.endArray()
         }
         writer.endArray()

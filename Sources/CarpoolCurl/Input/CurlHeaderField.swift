@@ -12,6 +12,12 @@ struct CurlHeaderField: Equatable {
         self.line = line
     }
 
+    /// Whether the line has other blanks than one behind the colon.
+    var hasOwnBlanks: Bool {
+        let rest = line.utf8.dropFirst(name.utf8.count)
+        return !value.isEmpty && !(rest.count == value.utf8.count + 2 && rest.starts(with: ": ".utf8))
+    }
+
     /// A field that curl adds by itself.
     init(_ name: String, _ value: String) {
         self.init(name: name, value: value, line: value.isEmpty ? name + ":" : "\(name): \(value)")

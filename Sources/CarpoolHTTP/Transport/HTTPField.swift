@@ -5,6 +5,8 @@ public struct HTTPField: Sendable, Hashable {
     public let name: String
     /// The value as it is sent, without blanks at its ends.
     public let value: String
+    /// What is sent behind the colon over HTTP/1.1; `nil` for a blank and the value.
+    let text: String?
 
     /// Why a field was refused.
     public struct Refusal: Error, Sendable, CustomStringConvertible {
@@ -45,9 +47,20 @@ public struct HTTPField: Sendable, Hashable {
         }
         self.name = name
         self.value = HTTPField.trimmed(value)
+        text = nil
         guard !FieldName.matches(name, "host") || HTTPField.isAuthority(self.value) else {
             throw Refusal(name: name, reason: "the value must be a host, with or without a port")
         }
+    }
+
+    /// Validates a field of a request without default fields from what is behind its colon, which is sent with its
+    /// blanks.
+    public init(ofConnection name: String, behindColon text: String) throws(Refusal) {
+        let field = try HTTPField(ofConnection: name, value: HTTPField.trimmed(text))
+        (self.name, value) = (field.name, field.value)
+        // libcurl takes a field away that has blanks alone, and servers disagree on blanks before a coding.
+        let isPlain = value.isEmpty || text != value && field.isNamed("transfer-encoding")
+        self.text = isPlain ? nil : text
     }
 
     private static func badName(_ name: String) -> Refusal {

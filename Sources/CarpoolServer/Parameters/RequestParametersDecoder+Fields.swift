@@ -56,6 +56,9 @@ extension RequestParametersDecoder {
         _ name: String, _ value: String, _ isComplete: Bool, path: String
     ) throws(RPCError) -> HTTPField {
         do throws(HTTPField.Refusal) {
+            if isComplete, name.utf8.last == UInt8(ascii: ":") {
+                return try HTTPField(ofConnection: String(Substring(name.utf8.dropLast())), behindColon: value)
+            }
             if isComplete { return try HTTPField(ofConnection: name, value: value) }
             return try HTTPField(name: name, value: value)
         } catch {

@@ -27,6 +27,17 @@ struct HTTPFieldTests {
         #expect(try HTTPField(name: "X-Any", value: given).value == kept)
     }
 
+    @Test(
+        arguments: [
+            ("X", "v", "v", "v"), ("X", "  v\t", "v", "  v\t"), ("X", " \t", "", nil),
+            ("Transfer-Encoding", "chunked", "chunked", "chunked"), ("Transfer-Encoding", "\tchunked", "chunked", nil),
+        ] as [(String, String, String, String?)])
+    func keepsTheBlanksBehindAColon(name: String, given: String, value: String, sent: String?) throws {
+        let field = try HTTPField(ofConnection: name, behindColon: given)
+        #expect((field.name, field.value) == (name, value))
+        #expect(field.text == sent)
+    }
+
     @Test func namesAreComparedWithoutCase() throws {
         let field = try HTTPField(name: "Content-TYPE", value: "x")
         #expect(field.isNamed("content-type"))

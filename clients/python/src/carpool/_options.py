@@ -151,8 +151,9 @@ class RequestOptions(PythonOptions, total=False):
     default_headers: bool | None
     """Whether the daemon adds its own fields and those of the session. Without them the request has those of
     `headers` alone, in their order, and what HTTP requires; `headers` may then have the fields of a connection
-    too. The value of `Content-Length` is always the length of the body, and `Transfer-Encoding` must be
-    `chunked`. Default: true.
+    too, and names with a colon at their end, whose values are sent over HTTP/1.1 as they are, without a blank
+    behind the colon that they do not have. The value of `Content-Length` is always the length of the body, and
+    `Transfer-Encoding` must be `chunked`. Default: true.
     """
     connections_per_host: int | None
     """The most HTTP/1.1 connections of the client to one host while requests with this setting wait or run, and the
