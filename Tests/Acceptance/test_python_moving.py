@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import enum
 import functools
+import importlib.util
 import io
 import json
 import shutil
@@ -270,6 +271,13 @@ def test_a_name_that_no_package_has_is_missing_as_in_any_module() -> None:
             exec(statement, {})
         assert ": use" not in str(caught.value)
     assert not hasattr(carpool, "Session")
+
+
+def test_find_spec_has_none_for_a_module_of_another_package() -> None:
+    for name in ("exceptions", "sessions", "Session", "nothing"):
+        assert importlib.util.find_spec(f"carpool.{name}") is None
+    with pytest.raises(ImportError, match="use the classes of the package itself"):
+        importlib.import_module("carpool.exceptions")
 
 
 @pytest.mark.parametrize(

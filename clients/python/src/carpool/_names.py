@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Final
 
@@ -142,10 +143,20 @@ class Finder:
 
     @staticmethod
     def find_spec(module: str, *others: object) -> None:
-        """Find no module; raise ImportError with the name to use in place of one that the package does not have."""
+        """Find no module; raise ImportError with the name to use in place of one that the package does not have.
+
+        Only in a statement `import`: importlib.util.find_spec, which only looks for a module, has None.
+        """
         package, _, name = module.rpartition(".")
-        if package == __package__ and name in _CLASSES:
+        if package == __package__ and name in _CLASSES and _is_importing():
             raise ImportError(f"cannot import name {name!r} from {package!r}: use {_CLASSES[name]}", name=module)
+
+
+def _is_importing() -> bool:
+    """Whether the caller of importlib's search, which has called a finder, imports what it finds."""
+    search = sys._getframe(1).f_back  # noqa: SLF001, importlib passes no other mark
+    caller = search and search.f_back
+    return bool(caller and caller.f_code.co_name == "_find_and_load_unlocked")
 
 
 def default_of_client(kind: str, name: str) -> AttributeError:
