@@ -119,23 +119,40 @@ def by_httpx2(url: str) -> int:
         return client.get(url).status_code
 
 
-def test_a_client_warns_of_directories_that_are_not_read(
-    get: Get, nginx: Nginx, places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, empty = f"{nginx.https}/hello.txt", tmp_path / "empty"
+LISTS = ["{store}:{empty}:{none}", "{empty}:{store}", "{none}:{store}:{empty}:{store}:", "/etc/ssl/certs:{store}"]
+
+
+@pytest.mark.parametrize("places_of_list", LISTS)
+def test_all_directories_of_a_list_are_read(
+    get: Get, daemon: Daemon, nginx: Nginx, places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    places_of_list: str,
+) -> None:  # fmt: skip
+    url = f"{nginx.https}/hello.txt"
+    folders = places_of_list.format(store=places["store"], empty=tmp_path / "empty", none=tmp_path / "none")
+    monkeypatch.setenv("SSL_CERT_DIR", folders)
     for send in (get, by_httpx, by_httpx2):
-        monkeypatch.setenv("SSL_CERT_DIR", f"{places['store']}:{empty}:{tmp_path}/none")
-        with pytest.warns(UserWarning, match=f"in {places['store']} are trusted, and those in {empty} are not"):
-            assert send(url) == 200
-        monkeypatch.setenv("SSL_CERT_DIR", f"{empty}:{places['store']}")
-        with (
-            pytest.warns(UserWarning, match=f"in {empty} are trusted, and those in {places['store']} are not"),
-            pytest.raises((carpool.CarpoolError, httpx.TransportError, httpx2.TransportError)),
-        ):
-            send(url)
-        # The same one, and one that does not exist, leave nothing out.
-        monkeypatch.setenv("SSL_CERT_DIR", f"{places['store']}:{tmp_path}/none:{places['store']}:")
         assert send(url) == 200
+    done = of(daemon, tmp_path, {"SSL_CERT_DIR": folders})("get", url)
+    assert done.returncode == OK, done.stderr
+
+
+def test_directories_without_certificates_are_an_error_that_names_the_variable(
+    client: carpool.Client, daemon: Daemon, nginx: Nginx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setenv("SSL_CERT_DIR", ":".join(map(str, folders)))
+    url = f"{nginx.https}/hello.txt"
+    with pytest.raises(carpool.InvalidParamsError, match=r"holds no certificate in PEM.*SSL_CERT_DIR"):
+        client.get(url)
+    monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
+    for send in (by_httpx, by_httpx2):
+        with pytest.raises((httpx.TransportError, httpx2.TransportError), match=r"holds no certificate.*SSL_CERT_DIR"):
+            send(url)
+    done = of(daemon, tmp_path, {"SSL_CERT_DIR": ":".join(map(str, folders))})("get", url)
+    assert done.returncode == RPC_ERROR
+    assert b"SSL_CERT_DIR" in done.stderr
 
 
 def test_arguments_and_sessions_take_precedence(

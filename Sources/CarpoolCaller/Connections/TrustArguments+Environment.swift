@@ -10,22 +10,23 @@ extension TrustArguments {
     /// These arguments, with the authorities that the environment names if no option does.
     package func orAuthorities(of environment: Environment) -> TrustArguments {
         guard !isInsecure, !asksForKeys, authorities == nil, directories.isEmpty else { return self }
-        guard let (name, path) = TrustArguments.place(in: environment) else { return self }
-        return with(path, of: name)
+        guard let (name, paths) = TrustArguments.places(in: environment) else { return self }
+        return with(paths, of: name)
     }
 
-    /// The first variable that is set, and its path.
-    private static func place(in environment: Environment) -> (name: String, path: String)? {
+    /// The first variable that is set, and its path, or its directories.
+    private static func places(in environment: Environment) -> (name: String, paths: [String])? {
         for name in names {
-            if let path = environment[name] { return (name, path) }
+            if let path = environment[name] { return (name, [path]) }
         }
-        return environment[listName].map { (listName, directory(ofList: $0)) }
+        return environment[listName].map { (listName, directories(ofList: $0)) }
     }
 
-    /// The first directory that exists of a list with colons; the daemon takes one.
-    private static func directory(ofList list: String) -> String {
+    /// The directories that exist of a list with colons, as many as the daemon takes; the first one if none exists.
+    private static func directories(ofList list: String) -> [String] {
         let directories = list.split(separator: ":").map(String.init)
-        return directories.first { isDirectory($0) } ?? directories.first ?? list
+        let found = directories.filter { isDirectory($0) }
+        return found.isEmpty ? [directories.first ?? list] : Array(found.prefix(16))
     }
 
     private static func isDirectory(_ path: String) -> Bool {
@@ -33,10 +34,14 @@ extension TrustArguments {
         return SystemPath.withBytes(path) { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private func with(_ path: String, of name: String) -> TrustArguments {
+    private func with(_ paths: [String], of name: String) -> TrustArguments {
         var arguments = self
         arguments.variable = name
-        if TrustArguments.isDirectory(path) { arguments.directories = [path] } else { arguments.authorities = path }
+        if TrustArguments.isDirectory(paths[0]) {
+            arguments.directories = paths
+        } else {
+            arguments.authorities = paths[0]
+        }
         return arguments
     }
 }

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import Any, Final
 
-from ._paths import trust_of_path
+from ._paths import absolute, trust_of_path
 
 # The first two are those of requests, the second also of curl, the others of httpx, curl and OpenSSL, in their order.
 _AUTHORITIES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -15,6 +15,8 @@ _BYTES: Final = {name: name.encode() for name in (*_AUTHORITIES, *_PROXIES)}
 # The longest file that is sent as text: some ten certificates. The daemon opens others, which takes longer than to
 # receive a short text, and which it does not do for programs of other users and containers.
 _TEXT_BYTES: Final = 16_384
+# The most directories that the daemon takes.
+_FOLDERS: Final = 16
 
 
 def variable(*names: str) -> str:
@@ -36,27 +38,24 @@ def authorities() -> dict[str, Any] | None:
         return None
     name = next(name for name in _AUTHORITIES if variable(name))
     if name == "SSL_CERT_DIR":
-        place = directory(place)
+        return trust_of_folders(place)
     text = _text(place)
-    return {**(trust_of_path(place, name) if text is None else {"ca_pem": text}), "environment": name}
+    return trust_of_variable(name, place) if text is None else {"ca_pem": text, "environment": name}
 
 
-def directory(places: str) -> str:
-    """Return the first directory that exists of a list with colons, which is `SSL_CERT_DIR`; the daemon takes one.
+def trust_of_variable(name: str, path: str) -> dict[str, Any]:
+    """Return `trust` for the path of a variable, which an error of the daemon names."""
+    return {**trust_of_path(path, name), "environment": name}
 
-    Warns if others exist too, of which OpenSSL reads all.
-    """
+
+def trust_of_folders(places: str) -> dict[str, Any]:
+    """Return `trust` for the folders that exist of a list with colons, which is `SSL_CERT_DIR`, as OpenSSL reads it."""
     folders = [folder for folder in places.split(os.pathsep) if folder] or [places]
     found = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]  # noqa: PTH112, without pathlib
-    if len(found) > 1:
-        import warnings  # noqa: PLC0415, few programs have such a list
-
-        warnings.warn(
-            f"SSL_CERT_DIR: the authorities in {found[0]} are trusted, and those in {', '.join(found[1:])} are not: "
-            "carpoold reads one folder; put all of them into one, or set SSL_CERT_FILE to a file with all",
-            stacklevel=2,
-        )
-    return (found or folders)[0]
+    if len(found) <= 1:
+        return trust_of_variable("SSL_CERT_DIR", (found or folders)[0])
+    paths = [absolute("SSL_CERT_DIR", folder) for folder in found[:_FOLDERS]]
+    return {"ca_path": paths, "environment": "SSL_CERT_DIR"}
 
 
 def _text(path: str) -> str | None:

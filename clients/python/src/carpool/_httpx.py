@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 
 from . import _adapters as adapters
-from ._environment import directory
+from ._environment import trust_of_folders, trust_of_variable
 from ._exceptions import (
     AccessError,
     CarpoolError,
@@ -77,15 +77,16 @@ class Settings:
             self._common["addresses"] = given
 
     def _trust(self, verify: Any, trust_env: bool) -> None:
-        place = os.environ.get("SSL_CERT_FILE") or directory(os.environ.get("SSL_CERT_DIR", "")) if trust_env else None
         if isinstance(verify, ssl.SSLContext):
             self.configuration["trust"] = adapters.trust_of_context(verify)
         elif isinstance(verify, (str, bytes, os.PathLike)):
             self._tls["trust"] = trust_of_path(verify)
         elif not verify:
             self._tls["trust"] = {"verify": False}
-        elif place:
-            self._tls["trust"] = trust_of_path(place)
+        elif trust_env and (file := os.environ.get("SSL_CERT_FILE")):
+            self._tls["trust"] = trust_of_variable("SSL_CERT_FILE", file)
+        elif trust_env and (folders := os.environ.get("SSL_CERT_DIR")):
+            self._tls["trust"] = trust_of_folders(folders)
 
     def params(self, request: httpx.Request) -> dict[str, Any]:
         """Return the parameters of a request; raises UnsupportedProtocol and LocalProtocolError."""
