@@ -15,6 +15,11 @@ from origins.scripted import ScriptedOrigin
 # The kinds of calls, each with what it raises. `call` returns what a program reads.
 KINDS = {
     "get": ("client = carpool.Client()", "client.get(url).content", "carpool.CarpoolError"),
+    "large_body": (
+        "client = carpool.Client()",
+        "client.post(url, files={'a': ('a', bytes(1 << 20)), 'b': ('b', bytes(1 << 20))}).content",
+        "carpool.CarpoolError",
+    ),
     "stream": ("client = carpool.Client()", "client.get(url, stream=True).read()", "carpool.CarpoolError"),
     "asyncio": (
         "client, loop = carpool.AsyncClient(), asyncio.new_event_loop()",
@@ -92,14 +97,16 @@ def test_a_program_without_descriptors_gets_the_errors_of_its_library(
 ) -> None:
     origin.on("/", lambda exchange: exchange.reply(body=b"body"))
     make, call, error = KINDS[kind]
-    program = tmp_path / "program.py"
+    program, temporary = tmp_path / "program.py", tmp_path / "temporary"
+    temporary.mkdir()
     program.write_text(PROGRAM.format(make=make.replace("\n", "\n    "), call=call, error=error))
     done = subprocess.run(
         [sys.executable, program, f"{origin.url}/"],
-        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket)},
+        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket), "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert (done.stderr, done.stdout) == ("", "True\n")
+    assert list(temporary.iterdir()) == []

@@ -52,6 +52,59 @@ def test_recorded_bodies_are_bounded(client: carpool.Client, fake: FakeDaemon, m
 # The block
 
 
+WITHOUT_DESCRIPTORS = """
+import os, resource, socket, carpool
+from carpool.testing import FakeDaemon
+
+def taken(free):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    descriptors = []
+    try:
+        while True:
+            descriptors.append(os.open("/", os.O_RDONLY))
+    except OSError:
+        for _ in range(free):
+            os.close(descriptors.pop())
+    return descriptors
+
+for free in range(8):
+    descriptors = taken(free)
+    try:
+        with FakeDaemon():
+            pass
+        print(free)
+        break
+    except carpool.CarpoolError as error:
+        assert str(error) == "the fake daemon cannot start: Too many open files", error
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    assert os.listdir(os.environ["TMPDIR"]) == []
+with FakeDaemon() as fake:
+    # One descriptor for the client, and none for the fake: it accepts the connection as soon as there is one.
+    descriptors = taken(1)
+    waiting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    waiting.connect(fake.socket)
+    os.close(descriptors.pop())
+    waiting.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "daemon.ping", "params": {}}\\n')
+    waiting.settimeout(20)
+    print("served" if waiting.recv(1) == b"{" else "refused")
+"""
+
+
+def test_a_block_without_descriptors_raises_a_carpool_error_and_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_DESCRIPTORS],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.stderr, done.stdout) == ("", "3\nserved\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_block_replaces_the_daemon_of_everything_without_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARPOOL_SOCKET", "/nowhere")
     with FakeDaemon() as outer:

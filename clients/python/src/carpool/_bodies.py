@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from . import _forms, _paths
+from ._exceptions import CarpoolError
 from ._sources import Source, has_ended
 
 # A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
@@ -135,15 +136,22 @@ def in_files(large: list[tuple[dict[str, Any], bytes]]) -> Iterator[None]:
     if not large:
         yield
         return
-    # Few programs need it, and its import takes ten times as long as the rest.
-    import tempfile  # noqa: PLC0415
-
     with contextlib.ExitStack() as files:
-        for place, content in large:
-            file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
-            file.write(content)
-            file.flush()
-            place["file"] = _paths.wire("TMPDIR", file.name)
+        try:
+            # Else tempfile would say of a program that may open no more files that there is no directory.
+            os.close(os.open(os.devnull, os.O_RDONLY))
+            # Few programs need it, and its import takes ten times as long as the rest.
+            import tempfile  # noqa: PLC0415
+
+            for place, content in large:
+                file = files.enter_context(tempfile.NamedTemporaryFile(prefix="carpool-"))
+                file.write(content)
+                file.flush()
+                place["file"] = _paths.wire("TMPDIR", file.name)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                files.close()
+            raise CarpoolError(f"cannot write a part of the body to a temporary file: {error.strerror}") from error
         yield
 
 

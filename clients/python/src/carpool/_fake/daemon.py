@@ -31,6 +31,8 @@ MAX_BYTES: Final = 256 << 20
 PIPE_BYTES: Final = 4_096
 # The maximum time that closing waits for a thread. One that is in a function of a route may not end.
 JOIN_SECONDS: Final = 5.0
+# The pause between two attempts to accept a connection while there is no descriptor for it.
+RETRY_SECONDS: Final = 0.05
 _VARIABLE: Final = "CARPOOL_SOCKET"
 
 
@@ -119,15 +121,10 @@ class FakeDaemon:
     def __enter__(self) -> FakeDaemon:
         if self._socket:
             raise RuntimeError("the fake daemon runs: make another one with FakeDaemon()")
-        self.folder = tempfile.mkdtemp(prefix="carpool-")
-        self._socket = os.path.join(self.folder, "carpool.sock")  # noqa: PTH118, a path for the client
-        if len(os.fsencode(self._socket)) > MAX_PATH_BYTES:
-            shutil.rmtree(self.folder)
-            raise RuntimeError(f"the socket path {self._socket} is too long: set TMPDIR to a shorter directory")
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listener.bind(self._socket)
-        self._listener.listen(socket.SOMAXCONN)
-        self._waking, self._wake = os.pipe()
+        try:
+            self._listen()
+        except OSError as error:
+            raise CarpoolError(f"the fake daemon cannot start: {error.strerror}") from error
         self._made_in = _fork.generation()
         self.is_closed = False
         _fork.add(self)
@@ -136,6 +133,25 @@ class FakeDaemon:
         self._thread = threading.Thread(target=self._accept, name="carpool-fake", daemon=True)
         self._thread.start()
         return self
+
+    def _listen(self) -> None:
+        """Make the directory, the socket and a pipe; if one cannot be made, none is left."""
+        with contextlib.ExitStack() as undo:
+            # Else tempfile would say of a program that may open no more files that there is no directory.
+            os.close(os.open(os.devnull, os.O_RDONLY))
+            self.folder = tempfile.mkdtemp(prefix="carpool-")
+            undo.callback(os.rmdir, self.folder)
+            self._listener = undo.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            self._waking, self._wake = os.pipe()
+            undo.callback(os.close, self._waking)
+            undo.callback(os.close, self._wake)
+            path = os.path.join(self.folder, "carpool.sock")  # noqa: PTH118, a path for the client
+            if len(os.fsencode(path)) > MAX_PATH_BYTES:
+                raise RuntimeError(f"the socket path {path} is too long: set TMPDIR to a shorter directory")
+            self._listener.bind(path)
+            self._listener.listen(socket.SOMAXCONN)
+            undo.pop_all()
+        self._socket = path
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -187,7 +203,12 @@ class FakeDaemon:
             try:
                 connected, _ = self._listener.accept()
             except OSError:
-                return
+                with self.changed:
+                    if self.is_closed:
+                        return
+                    # The program may open no more files: clients wait until it has closed some.
+                    self.changed.wait(RETRY_SECONDS)
+                continue
             number += 1
             connection = Connection(self, number, connected)
             with self.changed:
