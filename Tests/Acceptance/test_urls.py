@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import carpool
+import httpx
+import httpx2
 import pytest
+import requests
+from carpool import httpx as httpx_transports
+from carpool import httpx2 as httpx2_transports
+from carpool.requests import CarpoolAdapter
+from harness.command import Run
+from harness.daemon import Daemon
 from harness.vectors import rows
 from harness.wire import Wire
 from origins.scripted import Exchange, ScriptedOrigin
@@ -105,6 +113,72 @@ def test_f5_what_adapters_and_parameters_make_is_encoded_once(client: carpool.Cl
     rewrite: carpool.InterceptorOptions = {"rewrite": {"query": {"set": {"k": "ü"}}}}
     client.get(f"{origin.url}/[1]?a=%20", params={"b": [1]}, encoding="form", interceptor=[rewrite])
     assert sent(origin) == b"/%5B1%5D?a=%20&b%5B%5D=1&k=%C3%BC"
+
+
+# An empty query, which libcurl does not send
+
+
+def test_an_empty_query_is_sent(wire: Wire, origin: ScriptedOrigin) -> None:
+    for url, target in (
+        (f"{origin.url}?", "/?"),
+        (f"{origin.url}?#a", "/?"),
+        (f"http://me:x@127.0.0.1:{origin.port}/x?", "/x?"),
+    ):
+        wire.call("request.perform", url=url)
+        assert sent(origin) == target.encode()
+    for location, target in ((b"?", "/from?"), (b"/x?#a", "/x?"), (b"y?", "/y?")):
+        record = wire.call("request.perform", url=origin.on(PLACE, to(location)))
+        assert sent(origin) == target.encode()
+        assert record["response"]["url"].partition("#")[0] == f"{origin.url}{target}"
+    proxy = {"all": origin.url}
+    wire.call("request.perform", url="http://A.test:80/x?#a", proxy=proxy)
+    assert sent(origin) == b"http://a.test/x?"
+
+
+def test_an_empty_query_is_part_of_a_digest_and_of_the_key_of_a_stored_response(
+    wire: Wire, origin: ScriptedOrigin
+) -> None:
+    def challenge(exchange: Exchange) -> None:
+        if exchange.request.values("authorization"):
+            return exchange.reply()
+        return exchange.reply(401, headers=[("WWW-Authenticate", 'Digest realm="a", nonce="b", qop="auth"')])
+
+    credential = {"username": "me", "password": "x"}
+    record = wire.call("request.perform", url=origin.on("/secret", challenge) + "?", credential=credential)
+    assert record["response"]["status"] == 200
+    assert 'uri="/secret?"' in origin.requests[-1].values("authorization")[0]
+
+    def fresh(exchange: Exchange) -> None:
+        exchange.reply(headers=[("Cache-Control", "max-age=60")], body=exchange.request.target.encode())
+
+    stored = origin.on("/stored", fresh)
+    for url in (stored, f"{stored}?", stored, f"{stored}?"):
+        assert wire.call("request.perform", url=url)["response"]["status"] == 200
+    assert [each.target for each in origin.requests if "stored" in each.target] == ["/stored", "/stored?"]
+
+
+def test_libraries_and_commands_send_an_empty_query_as_they_do_themselves(
+    daemon: Daemon, origin: ScriptedOrigin, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
+    session = requests.Session()
+    session.mount("http://", CarpoolAdapter())
+    url = f"{origin.url}/x?"
+    pairs: list[tuple[Callable[[str], object], Callable[[str], object]]] = [
+        (requests.get, session.get),
+        (httpx.get, httpx.Client(transport=httpx_transports.CarpoolTransport()).get),
+        (httpx2.get, httpx2.Client(transport=httpx2_transports.CarpoolTransport()).get),
+    ]
+    for own, through_carpool in pairs:
+        own(url)
+        expected = sent(origin)
+        through_carpool(url)
+        assert sent(origin) == expected
+    assert expected == b"/x?"
+    run("get", url)
+    assert sent(origin) == b"/x?"
+    run("curl", "-s", url)
+    assert sent(origin) == b"/x"
 
 
 # F17: names of hosts

@@ -61,6 +61,7 @@ extension EasyHandle {
             sendsHost: request.differentHost != nil,
             defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
+        if request.url.hasEmptyQuery { setTarget(request) }
         setPolicy(request, configuration)
         set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         setMethod(request)
@@ -75,6 +76,12 @@ extension EasyHandle {
             return request.sentFields
         }
         return request.sentFields.filter { !$0.isNamed("transfer-encoding") }
+    }
+
+    /// Sets the target of a request whose URL has an empty query, which libcurl would leave out.
+    private func setTarget(_ request: TransportRequest) {
+        let isForProxy = request.partition.proxyOrigin(for: request.url.origin) != nil
+        set(CURLOPT_REQUEST_TARGET, text: isForProxy ? request.url.withoutFragment : request.url.requestTarget)
     }
 
     private func setPolicy(_ request: TransportRequest, _ configuration: TransportConfiguration) {

@@ -19,8 +19,12 @@ public final class HTTPURL: CustomStringConvertible {
     /// The path and the query, as they are sent in the first line of a request.
     public var requestTarget: String {
         let path = HTTPURL.part(handle, CURLUPART_PATH) ?? "/"
-        return HTTPURL.part(handle, CURLUPART_QUERY).map { "\(path)?\($0)" } ?? path
+        if let query = HTTPURL.part(handle, CURLUPART_QUERY) { return "\(path)?\(query)" }
+        return hasEmptyQuery ? "\(path)?" : path
     }
+
+    /// Whether the URL has a query without characters, which libcurl does not send.
+    var hasEmptyQuery: Bool { HTTPURL.hasEmptyQuery(description) }
 
     /// About how many bytes of memory it takes: the text, and the parts in libcurl's form.
     public var memoryBytes: Int { 2 &* description.utf8.count &+ 512 }
@@ -96,7 +100,7 @@ public final class HTTPURL: CustomStringConvertible {
             origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port, zone: zone)
             // An unchanged absolute URL is described as it was given; building it costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
-            description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
+            description = isAsGiven ? text : HTTPURL.whole(handle, given: text)
             self.handle = handle
             self.encoding = encoding
         } catch {
@@ -177,6 +181,20 @@ public final class HTTPURL: CustomStringConvertible {
     private static func check(_ code: CURLUcode) throws(TransportError) {
         if code == CURLUE_OK { return }
         throw TransportError(.badURL, "not an absolute http or https URL: \(String(cString: curl_url_strerror(code)))")
+    }
+
+    private static func hasEmptyQuery(_ text: String) -> Bool {
+        let target = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard target.last == UInt8(ascii: "?") else { return false }
+        return target.firstIndex(of: UInt8(ascii: "?")) == target.index(before: target.endIndex)
+    }
+
+    /// The whole URL, with the empty query of the given text, which libcurl leaves out.
+    private static func whole(_ handle: OpaquePointer, given text: String) -> String {
+        let whole = part(handle, CURLUPART_URL) ?? ""
+        guard hasEmptyQuery(text), !hasEmptyQuery(whole) else { return whole }
+        let end = whole.firstIndex(of: "#") ?? whole.endIndex
+        return "\(whole[..<end])?\(whole[end...])"
     }
 
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
