@@ -75,3 +75,49 @@ def test_requests_work_while_the_program_ends(
         check=False,
     )
     assert (done.stderr, done.stdout) == ("", "done\n")
+
+
+ON_TRIO = """
+import sys, threading
+import carpool.httpx, httpx, trio
+
+def refuse(*_):
+    raise RuntimeError("can't create new thread at interpreter shutdown")
+
+async def send():
+    url = sys.argv[1]
+    async with httpx.AsyncClient(transport=carpool.httpx.AsyncCarpoolTransport()) as client:
+        assert len((await client.get(f"{url}/big")).content) == 3_000_000
+        assert (await client.post(url, content=pieces())).status_code == 200
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(client.get, url)
+        with trio.move_on_after(0.1):
+            await client.get(url)
+    print("done")
+
+async def pieces():
+    yield b"a"
+    yield b"b"
+
+def late():
+    threading.main_thread().join()
+    # As in Python 3.12.
+    threading.Thread.start = refuse
+    trio.run(send)
+
+threading.Thread(target=late).start()
+"""
+
+
+def test_requests_on_trio_need_no_thread_while_the_program_ends(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    origin.on("/big", lambda exchange: exchange.reply(body=bytes(3_000_000)))
+    done = subprocess.run(
+        [sys.executable, "-c", ON_TRIO, origin.url],
+        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.stderr, done.stdout) == ("", "done\n")

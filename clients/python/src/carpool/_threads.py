@@ -101,11 +101,21 @@ class ThreadExchange:
         self.exchange.channel.close()
 
     async def _run(self, function: Any, *arguments: Any) -> Any:
+        has_begun = False
+
         def step() -> Any:
+            nonlocal has_begun
+            has_begun = True
             with self._step:
                 return function(*arguments)
 
-        return await anyio.to_thread.run_sync(step, abandon_on_cancel=True, limiter=_threads())
+        try:
+            return await anyio.to_thread.run_sync(step, abandon_on_cancel=True, limiter=_threads())
+        except RuntimeError:
+            if has_begun or threading.main_thread().is_alive():
+                raise
+        # The program ends: Python 3.12 starts no more threads.
+        return step()
 
 
 def _threads() -> anyio.CapacityLimiter:
