@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from . import _fork
+from ._environment import variable
 from ._log import logger
 from ._operations import MAX_MS, certificate_of_paths
 from ._pool import MAX_IDLE
@@ -74,7 +75,7 @@ class HeaderError(ValueError):
 
 def is_off() -> bool:
     """Whether CARPOOL=off is in the environment: the library then sends its requests itself."""
-    return os.environ.get("CARPOOL", "").lower() == "off"
+    return variable("CARPOOL").lower() == "off"
 
 
 def is_replaced(kind: type, name: str) -> bool:

@@ -133,9 +133,6 @@ class Body:
 @contextlib.contextmanager
 def in_files(large: list[tuple[dict[str, Any], bytes]]) -> Iterator[None]:
     """Write the large contents of a body to files, which the daemon reads before the block ends."""
-    if not large:
-        yield
-        return
     with contextlib.ExitStack() as files:
         try:
             # Else tempfile would say of a program that may open no more files that there is no directory.

@@ -11,7 +11,7 @@ from ._paths import absolute, trust_of_path
 # The first two are those of requests, the second also of curl, the others of httpx, curl and OpenSSL, in their order.
 _AUTHORITIES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _PROXIES: Final = ("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
-_BYTES: Final = {name: name.encode() for name in (*_AUTHORITIES, *_PROXIES)}
+_BYTES: Final = {name: name.encode() for name in (*_AUTHORITIES, *_PROXIES, "CARPOOL")}
 # The longest file that is sent as text: some ten certificates. The daemon opens others, which takes longer than to
 # receive a short text, and which it does not do for programs of other users and containers.
 _TEXT_BYTES: Final = 16_384

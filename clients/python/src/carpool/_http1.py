@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ._exceptions import CarpoolError, RequestError, RequestTimeoutError
 from ._pipe import READ_BYTES
-from ._response import reason_phrase
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -121,7 +120,7 @@ def response_of(
         message.set_raw(name.decode("latin-1"), value.decode("latin-1"))
     response.headers = response.msg = message
     response.status = response.code = head["status"]  # type: ignore[attr-defined]
-    response.reason = reason_phrase(head["status"])
+    response.reason = http.client.responses.get(head["status"], "")
     response.version = 10 if head["http_version"] == "http/1.0" else 11
     response.length = exchange.length
     response.chunked = exchange.length is None and is_chunked(exchange.headers)

@@ -88,7 +88,7 @@ class CarpoolAdapter(HTTPAdapter):
         cert: Any = None,
     ) -> Any:
         """Return what sends the request, in the place of a connection pool."""
-        proxy = select_proxy(request.url or "", proxies)
+        proxy = select_proxy(request.url or "", proxies) if proxies else None
         pool = None
         if not (proxy and proxy.lower().startswith("socks")):
             # It refuses URLs and proxies that are not valid. urllib3 connects only when it sends.

@@ -276,7 +276,7 @@ class Client(Settings, Control, Observer, Verbs):
         params, large = operations.request_params(method, url, options, self._defaults)
         operations.set_detail(call, params)
         passed = pipe.body_of(params) if pipe else ()
-        with _log.beginning(method, params["url"]) as line, in_files(large):
+        with _log.beginning(method, params["url"]) as line, in_files(large) if large else contextlib.nullcontext():
             record = self._channel.call(call, params, passed)
             line.made(record)
         if self._defaults.jar is not None:
