@@ -260,6 +260,15 @@ def test_a_connection_that_takes_too_long(session: requests.Session) -> None:
         session.get(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=(0.3, 30))
 
 
+def test_a_read_timeout_in_a_body_names_the_server(session: requests.Session, origin: ScriptedOrigin) -> None:
+    def begun(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na")
+        exchange.wait_for_peer_to_close()
+
+    with pytest.raises(requests.exceptions.ConnectionError, match=f"{origin.url}>: Read timed out"):
+        session.get(origin.on("/begun", begun), timeout=(5, 0.5))
+
+
 def test_certificates(session: requests.Session, nginx: Nginx, authority: Authority, tmp_path: Path) -> None:
     url = f"{nginx.https1}/hello.txt"
     with pytest.raises(requests.exceptions.SSLError):

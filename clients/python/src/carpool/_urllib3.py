@@ -170,6 +170,7 @@ class Origin:
             reason=message.reason,
             preload_content=False,
             decode_content=False,
+            pool=self,  # type: ignore[arg-type]
             original_response=message,
             retries=retries,
             request_method=call.method,
