@@ -181,6 +181,36 @@ def test_libraries_and_commands_send_an_empty_query_as_they_do_themselves(
     assert sent(origin) == b"/x"
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/%zz[ ]?q=%zz[ ]",
+        '/|{}"<>^`\\?|{}"<>^`\\',
+        "/%c3%a9?%c3",
+        "/ü?ü",
+        "/p?",
+        "/p?a#b[ ]",
+        "//x",
+        "/;,!$&'()*+:@-._~",
+    ],
+)
+def test_the_url_of_a_redirect_and_one_that_was_set_are_encoded_as_by_requests(
+    daemon: Daemon, origin: ScriptedOrigin, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
+    plain, session = requests.Session(), requests.Session()
+    session.mount("http://", CarpoolAdapter())
+    for each in (plain, session):
+        each.get(origin.on(PLACE, to(origin.url.encode() + target.encode())))
+        prepared = requests.Request("GET", origin.url).prepare()
+        prepared.url = origin.url + target
+        each.send(prepared)
+        prepared.url = f"http://a.test{target}"
+        each.send(prepared, proxies={"http": origin.url})
+    sent = [request.target for request in origin.requests]
+    assert sent[:4] == sent[4:]
+
+
 # F17: names of hosts
 
 

@@ -15,6 +15,7 @@ from urllib3 import exceptions
 from urllib3.util.request import rewind_body, set_file_position
 from urllib3.util.retry import Retry
 from urllib3.util.timeout import Timeout
+from urllib3.util.url import parse_url
 
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
@@ -139,7 +140,9 @@ class Origin:
             source.rewind()
 
     def _attempt(self, call: Call, retries: Retry) -> urllib3.HTTPResponse:
-        target = self.base + call.url if call.url.startswith("/") else call.url
+        # With its invalid characters percent-encoded: requests leaves some in the URL of a redirect.
+        whole = self.base + call.url if call.url.startswith("/") else call.url
+        target = self.base + parse_url(whole).request_uri
         params, blocks = _request(call, target)
         params = _with_proxy_user(self._settings | params)
         # The read timeout of one with a total is known when it has begun.
