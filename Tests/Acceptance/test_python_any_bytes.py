@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import carpool
@@ -70,3 +72,42 @@ def test_an_error_with_any_body_crosses_a_process_pool(daemon: Daemon, origin: S
     for each in (error, type(error)(*error.args)):
         assert (each.response.content, each.response.headers["x-bytes"]) == (body, field)
         assert str(each) == f"{url} answered 404 (http_status)"
+
+
+NAME, FIELD = "X-\xe4", ("X-\xe4", "v")
+
+
+def test_a_field_whose_name_is_not_utf_8_is_latin_1(
+    client: carpool.Client, daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    fields = [FIELD, ("Set-Cookie", "a=1"), ("Link", "</next>; rel=next"), ("Content-Type", "text/plain")]
+    url = origin.on("/name", lambda exchange: exchange.reply(404, b"text", fields))
+    response = client.get(url)
+    assert (response.text, response.encoding, response.headers[NAME]) == ("text", "utf-8", "v")
+    assert (dict(response.headers)[NAME.lower()], FIELD in response.headers.pairs) == ("v", True)
+    assert (response.cookies["a"], response.links["next"]["url"]) == ("1", f"{origin.url}/next")
+    error: Any = raised(response.raise_for_status)
+    assert (type(error), error.response.headers[NAME]) == (carpool.HTTPStatusError, "v")
+    with client.get(url, stream=True) as stream:
+        assert (stream.headers[NAME], list(stream.iter_text())) == ("v", ["text"])
+    assert client.download(url, tmp_path / "file").headers[NAME] == "v"
+    with client.events("task.did_receive_response", timeout=60) as events:
+        client.get(url)
+        event = next(iter(events))
+    assert carpool.Headers(event.data["response"]["headers"])[NAME] == "v"
+    with carpool.Client(daemon.socket, cookies=True) as other:
+        assert other.get(url).headers[NAME] == "v"
+        assert other.cookies["a"] == "1"
+
+
+def test_an_asynchronous_client_reads_a_name_that_is_not_utf_8(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    url = origin.on("/name", lambda exchange: exchange.reply(200, b"text", [FIELD]))
+
+    async def main() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            response = await client.get(url)
+            assert (response.text, response.headers[NAME]) == ("text", "v")
+            async with client.stream("GET", url) as stream:
+                assert (stream.headers[NAME], [text async for text in stream.iter_text()]) == ("v", ["text"])
+
+    asyncio.run(main())

@@ -44,6 +44,11 @@ def test_what_is_remembered_is_bounded(
     ]
 
 
+def test_a_masked_record_hides_the_values_of_names_that_are_not_utf_8() -> None:
+    fields = [[{"base64": "WC1Ub2tlbi3k"}, "s3cret"], [{"base64": "WC3k"}, "a"]]
+    assert _secrets.masked({"headers": fields}) == {"headers": [["X-Token-ä", "(hidden)"], ["X-ä", "a"]]}
+
+
 def test_a_masked_record_has_no_body_and_no_secret() -> None:
     secret: dict[str, Any] = {"headers": [["Authorization", {"base64": "czNjcmV0"}], ["X", "a"], ["api-key", "s3cret"]]}
     full = record({"text": "s3cret", "size_bytes": 6}, resume_data="s3cret", cookies={"list": [{"value": "s3cret"}]})

@@ -37,6 +37,14 @@ def test_a_header_value_that_is_not_utf_8_is_latin_1() -> None:
     assert headers["y"] == ""
 
 
+def test_a_header_name_that_is_not_utf_8_is_latin_1() -> None:
+    name = {"base64": base64.b64encode(b"X-\xc4").decode()}
+    headers = Headers([["A", "1"], [name, "2"], [name, {"base64": base64.b64encode(b"\xff").decode()}]])
+    assert headers.pairs == [("A", "1"), ("X-Ä", "2"), ("X-Ä", "\xff")]
+    assert (list(headers), len(headers)) == (["a", "x-ä"], 2)
+    assert (headers["a"], headers["X-ä"], "b" in headers) == ("1", "2, \xff", False)
+
+
 @pytest.mark.parametrize(
     ("body", "content"),
     [

@@ -13,8 +13,8 @@ from typing import Any
 from ._paths import local
 
 
-def _text(value: Any) -> str:
-    """Return a field's value; the daemon sends {"base64": ...} for one that is not UTF-8: it is read as Latin-1."""
+def field_text(value: Any) -> str:
+    """Return a field's name or value; the daemon sends {"base64": ...} for one that is not UTF-8: it is Latin-1."""
     if isinstance(value, dict):
         try:
             return base64.b64decode(value.get("base64", "")).decode("latin-1")
@@ -73,7 +73,7 @@ class Headers(Mapping[str, str]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(str(name).lower() for name, _ in self._pairs))
+        return iter(dict.fromkeys(field_text(name).lower() for name, _ in self._pairs))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -87,12 +87,12 @@ class Headers(Mapping[str, str]):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Every field, with order, case and duplicates."""
-        return [(str(name), _text(value)) for name, value in self._pairs]
+        return [(field_text(name), field_text(value)) for name, value in self._pairs]
 
     def get_list(self, name: str) -> list[str]:
         """Return all values of a field, in order."""
         name = name.lower()
-        return [_text(value) for field, value in self._pairs if field.lower() == name]
+        return [field_text(value) for field, value in self._pairs if field_text(field).lower() == name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
+from ._models import field_text
+
 MARK: Final = "(hidden)"
 
 PARTS: Final = [
@@ -167,9 +169,10 @@ def _masked(value: Any, hides: bool) -> Any:
             name: _masked(member, hides or is_secret(name)) for name, member in value.items() if name not in _CONTENTS
         }
     if isinstance(value, list):
-        # Header fields are pairs of name and value; a value that is not UTF-8 is {"base64": ...}.
+        # Header fields are pairs of name and value; what is not UTF-8 is {"base64": ...}.
         match value:
-            case [str(name), text]:
+            case [str() | {"base64": str()} as field, text]:
+                name = field_text(field)
                 return [name, MARK if hides or is_secret(name) else _masked(text, hides)]
         return [_masked(element, hides) for element in value]
     return value
