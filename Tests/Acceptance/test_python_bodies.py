@@ -120,6 +120,19 @@ def test_a_given_length_is_sent(run_loop: RunLoop, daemon: Daemon, origin: Scrip
         assert request.body == bytes(5_000)
 
 
+def test_a_given_length_of_bytes_and_of_a_client_is_sent(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    fields = {"Content-Length": "5000"}
+    with carpool.Client(daemon.socket) as client:
+        assert client.put(origin.url, data=bytes(5_000), headers=fields).ok
+        assert client.put(origin.url, files={"a": ("a.txt", b"x")}, headers=fields).ok
+    with carpool.Client(daemon.socket, headers=fields) as client:
+        assert client.put(origin.url, data=bytes(5_000)).ok
+        assert client.put(origin.url, data=iter([bytes(5_000)])).ok
+        assert client.get(origin.url, headers={"Content-Length": "0"}).ok
+    sent = [(request.values("content-length"), len(request.body)) for request in origin.requests]
+    assert sent == [(["5000"], 5_000), ([str(sent[1][1])], sent[1][1]), *[(["5000"], 5_000)] * 2, ([], 0)]
+
+
 @pytest.mark.parametrize("given", ["", "-1", "five", "1, 1"])
 def test_a_length_that_is_no_number_is_refused(client: carpool.Client, origin: ScriptedOrigin, given: str) -> None:
     with pytest.raises(ValueError, match="headers: Content-Length is the number of bytes in data, not"):

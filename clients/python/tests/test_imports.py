@@ -18,7 +18,7 @@ STANDARD = """
 # The modules of the package; those for asyncio, callbacks, and the adapters of requests and httpx are not among them.
 OWN = """
     _bodies _channel _checks _cookies _defaults _environment _events _exceptions _fork _forms _framing _functions
-    _handlers _inputs _interceptors _link _log _models _names _netrc _operations _options _paths _pipe _pool
+    _handlers _inputs _lengths _interceptors _link _log _models _names _netrc _operations _options _paths _pipe _pool
     _proxies _response _rpc _settings _socket _sources _waiting _sync _sync.cache _sync.client _sync.control
     _sync.events _sync.observer _sync.stream _sync.verbs
 """

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
-from . import _checks, _environment, _proxies
+from . import _checks, _environment, _lengths, _proxies
 from ._bodies import Body, is_source
 from ._defaults import Defaults, retry_interceptor
 from ._inputs import DigestAuth, HeaderInput
@@ -76,10 +76,12 @@ def request_params(
     if interceptor:
         params["interceptor"] = interceptor
     _add_body(params, body)
+    _lengths.check(params, body.large)
     if callable(auth) and not isinstance(auth, NetrcAuth):
         from ._prepared import authorize  # noqa: PLC0415, few programs do
 
         authorize(auth, params, body.large)
+    _lengths.leave_out(params)
     return params, body.large
 
 
@@ -287,20 +289,19 @@ def is_streamed(options: RequestOptions) -> bool:
     return is_streamed
 
 
-def measured(options: RequestOptions) -> tuple[RequestOptions, Source | None]:
+def measured(options: RequestOptions, defaults: Defaults) -> tuple[RequestOptions, Source | None]:
     """Return the options with a body that is read while it is sent as a `Source`, and that; None if there is none.
 
-    A header field Content-Length is its length, and is removed: the daemon sends it.
+    A header field Content-Length is its length.
     """
     if not is_streamed(options):
         return options, None
     _checks.check_types(options)
     fields = None if options.get("headers") is None else _checks.header_pairs(options["headers"])
-    given = [value for name, value in fields or () if name.lower() == "content-length"]
-    source = Source(options["data"], given[-1] if given else None)
+    source = Source(options["data"], _lengths.given(defaults.headers(fields)))
     changed: dict[str, Any] = {**options, "data": source}
     if fields is not None:
-        changed["headers"] = [field for field in fields if field[0].lower() != "content-length"]
+        changed["headers"] = fields
     return cast("RequestOptions", changed), source
 
 

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, cast
 
+from . import _lengths
+
 # The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
 PIECE_BYTES: Final = 65_536
 # A block that comes within this time after the one before is collected with others into a piece.
@@ -21,7 +23,8 @@ class Source:
     def __init__(self, data: Any, given: str | None) -> None:
         """`given` is the header field Content-Length."""
         self.data = data
-        self.length = _rest_of(data) if given is None else _content_length(given)
+        known = _rest_of(data)
+        self.length = known if given is None else _lengths.checked(given, known)
 
     @property
     def param(self) -> dict[str, Any]:
@@ -129,13 +132,6 @@ def check_piece(piece: Any) -> Any:
     if not isinstance(piece, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: an iterable yields bytes, not {type(piece).__name__}")
     return piece
-
-
-def _content_length(text: str) -> int:
-    """Return the number in a field that the caller has set: the daemon sends the field itself."""
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"headers: Content-Length is the number of bytes in data, not {text!r}")
-    return int(text)
 
 
 def _rest_of(data: Any) -> int | None:

@@ -131,7 +131,7 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
         A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
         operations.check_submitted(options)
-        given, source = operations.measured(options)
+        given, source = operations.measured(options, self._defaults)
         request = str((await self._make("request.submit", method, url, given))["request"])
         if source is not None:
             await self._feed(request, source)

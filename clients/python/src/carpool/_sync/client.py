@@ -132,7 +132,7 @@ class Client(Settings, Control, Observer, Verbs):
         A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
         operations.check_submitted(options)
-        given, source = operations.measured(options)
+        given, source = operations.measured(options, self._defaults)
         request = str((self._make("request.submit", method, url, given))["request"])
         if source is not None:
             self._feed(request, source)
