@@ -50,19 +50,19 @@ class Body:
             return {"multipart": named + self._parts(files)}
         if value is not None:
             self.content_type = "application/json"
-            return self._content(_json(value))
+            return self._content(_json(value), "json")
         if data is None:
             return None
         if _forms.is_form(data):
             self.content_type = _FORM_TYPE
-            return self._content(_forms.encode(_forms.fields("data", data)))
+            return self._content(_forms.encode(_forms.fields("data", data)), "data")
         if isinstance(data, os.PathLike):
             return {"file": _paths.absolute("data", data)}
-        return data.param if isinstance(data, Source) else self._content(data)
+        return data.param if isinstance(data, Source) else self._content(data, "data")
 
-    def _content(self, content: str | bytes) -> dict[str, Any]:
+    def _content(self, content: str | bytes, argument: str) -> dict[str, Any]:
         """Return the form of a content in memory."""
-        raw = content.encode() if isinstance(content, str) else content
+        raw = _paths.encodable(content, argument).encode() if isinstance(content, str) else content
         if len(raw) > self._left:
             place: dict[str, Any] = {}
             self.large.append((place, raw))
@@ -87,6 +87,7 @@ class Body:
         """Return a part of a form in its wire format."""
         if not isinstance(name, str):
             raise TypeError(f"files: a name is str, not {type(name).__name__}: {name!r}")
+        _paths.encodable(name, "files: a name")
         if isinstance(given, Mapping):
             return {"name": name, **given}
         content_type = None
@@ -114,7 +115,7 @@ class Body:
         if isinstance(content, os.PathLike):
             if file_name is not None:
                 return {"file": _paths.absolute("files", content)}
-            with open(content, "rb") as file:  # noqa: PTH123, without importing pathlib
+            with open(_paths.checked("files", os.fsdecode(content)), "rb") as file:  # noqa: PTH123, without importing pathlib
                 content = file.read()
         elif _is_text_file(content):
             raise TypeError(f'files: the file of {name!r} is open for text: open it for bytes, with "rb"')
@@ -127,7 +128,7 @@ class Body:
                 f"files: the content of {name!r} is of type {type(content).__name__}: expected a file open for "
                 "reading bytes, bytes, str or a path"
             )
-        return self._content(cast("str | bytes", content))
+        return self._content(cast("str | bytes", content), f"files: the content of {name!r}")
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any, Final
 from . import _names
 from ._bodies import check_data
 from ._netrc import NetrcAuth
+from ._paths import checked
 
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 _RENAMED: Final = {
@@ -73,6 +74,7 @@ def check_socket(socket: Any) -> Any:
             "socket: expected the path of the daemon's socket, not a URL; for the URL before relative ones pass "
             "base_url="
         )
+    checked("socket", path)
     return socket
 
 

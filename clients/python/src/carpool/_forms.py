@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from ._paths import encodable
+
 # Names in order, each with a text; None for a name that is left out.
 Fields = list[tuple[str, "str | bytes | None"]]
 
@@ -34,7 +36,7 @@ def fields(argument: str, given: Any) -> Fields:
         if not isinstance(name, str):
             raise TypeError(f"{argument}: a name is str, not {type(name).__name__}: {name!r}")
         values = value if isinstance(value, (list, tuple)) else [value]
-        found += [(_plain(name), _text(argument, name, each)) for each in values]
+        found += [(encodable(_plain(name), argument), _text(argument, name, each)) for each in values]
     return found
 
 
@@ -52,7 +54,7 @@ def _plain(text: str) -> str:
 
 def _text(argument: str, name: str, value: object) -> str | bytes | None:
     if isinstance(value, str):
-        return _plain(value)
+        return encodable(_plain(value), argument)
     if value is None or isinstance(value, bytes):
         return value
     if isinstance(value, bool):
@@ -91,7 +93,7 @@ def add_query(url: str, query: str) -> str:
 def url_with(url: str, defaults: Fields, params: Any) -> str:
     """Return a URL with the default fields and the argument `params` in its query."""
     if isinstance(params, (str, bytes)):
-        text = _plain(params) if isinstance(params, str) else params.decode()
+        text = encodable(_plain(params), "params") if isinstance(params, str) else params.decode()
         return add_query(add_query(url, encode(defaults)), text)
     given = [] if params is None else fields("params", params)
     pairs = merge(defaults, given)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from ._paths import checked
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,7 +34,7 @@ class NetrcAuth:
         import netrc  # noqa: PLC0415
         from pathlib import Path  # noqa: PLC0415
 
-        self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(os.fsdecode(path))
+        self.path: Path = Path("~/.netrc").expanduser() if path is None else Path(checked("path", os.fsdecode(path)))
         self._hosts = netrc.netrc(None if path is None else os.fspath(self.path)).hosts
 
     def __repr__(self) -> str:

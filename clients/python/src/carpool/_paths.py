@@ -32,6 +32,12 @@ def absolute(name: str, path: AnyPath) -> str:
     return wire(name, os.path.abspath(os.fsdecode(path)))  # noqa: PTH100, resolve() would follow links
 
 
+def checked(name: str, path: str) -> str:
+    """Return a path; raises ValueError with the name of the argument if it is none."""
+    wire(name, path)
+    return path
+
+
 def wire(name: str, path: str) -> str:
     """Return a path, or the name of a file, for the daemon."""
     if path.isascii():

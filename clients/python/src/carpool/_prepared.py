@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import _checks, _names
 from ._fields import ClientHeaders
+from ._paths import encodable
 
 if TYPE_CHECKING:
     from ._operations import Large
@@ -123,7 +124,7 @@ def _replace_body(params: dict[str, Any], body: bytes | str | None, large: list[
         return
     if not isinstance(body, (str, bytes)):
         raise TypeError(f"auth: the body is bytes, str or None, not {type(body).__name__}")
-    raw = body.encode() if isinstance(body, str) else body
+    raw = encodable(body, "auth: the body").encode() if isinstance(body, str) else body
     params["body"] = {"base64": base64.b64encode(raw).decode()}
     if len(raw) > MAX_INLINE_BODY_BYTES:
         params["body"] = {}
