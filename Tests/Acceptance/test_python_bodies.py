@@ -102,6 +102,26 @@ def test_the_length_of_what_is_sent_is_known_if_it_can_be(
         assert request.body == content(5_000)[5_000 - int(length) :]
 
 
+@pytest.mark.parametrize("size", [300, 600_000])
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_the_client_reads_what_the_daemon_cannot_open(
+    client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path, folder: str, size: int
+) -> None:
+    """A path that means a descriptor of this process."""
+    (tmp_path / "body").write_bytes(content(size))
+    with (tmp_path / "body").open("rb") as file:
+        path = Path(folder, str(file.fileno()))
+        assert client.put(origin.url, data=path).ok
+        assert client.post(origin.url, files={"f": path}).ok
+        with path.open("rb") as again:
+            assert client.post(origin.url, files={"f": again}).ok
+    first, *forms = origin.requests
+    assert (first.body, first.values("content-length")) == (content(size), [str(size)])
+    for form in forms:
+        assert f'name="f"; filename="{path.name}"\r\n'.encode() in form.body
+        assert b"\r\n\r\n" + content(size) + b"\r\n--" in form.body
+
+
 @pytest.mark.parametrize("name", ["Content-Length", "content-length"])
 def test_a_given_length_is_sent(run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin, name: str) -> None:
     def blocks() -> Iterator[bytes]:

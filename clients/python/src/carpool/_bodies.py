@@ -113,7 +113,7 @@ class Body:
 
     def _part_content(self, name: str, content: Any, file_name: str | None) -> dict[str, Any]:
         if isinstance(content, os.PathLike):
-            if file_name is not None:
+            if file_name is not None and not _paths.is_of_process(content):
                 return {"file": _paths.absolute("files", content)}
             with open(_paths.checked("files", os.fsdecode(content)), "rb") as file:  # noqa: PTH123, without importing pathlib
                 content = file.read()
@@ -164,8 +164,10 @@ def _json(value: Any) -> str:
 
 def is_source(data: object) -> bool:
     """Whether the argument `data` is a body that is read while it is sent."""
-    if data is None or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)) or _forms.is_form(data):
+    if data is None or isinstance(data, (str, bytes, bytearray, memoryview)) or _forms.is_form(data):
         return False
+    if isinstance(data, os.PathLike):
+        return _paths.is_of_process(data)
     return hasattr(data, "read") or hasattr(data, "__iter__") or hasattr(data, "__aiter__")
 
 
@@ -216,7 +218,7 @@ def _regular_file(file: Any) -> dict[str, Any] | None:
             return None
         path = os.path.abspath(os.fsdecode(file.name))  # noqa: PTH100, resolve() would follow links
         is_same = os.path.samestat(own := os.fstat(file.fileno()), os.stat(path))  # noqa: PTH116, as above
-        is_whole = is_same and stat.S_ISREG(own.st_mode)
+        is_whole = is_same and stat.S_ISREG(own.st_mode) and not _paths.is_of_process(path)
         return {"file": _paths.wire("files", path), "offset": file.tell()} if is_whole else None
     except (AttributeError, OSError, ValueError):
         return None

@@ -38,6 +38,12 @@ def checked(name: str, path: str) -> str:
     return path
 
 
+def is_of_process(path: AnyPath) -> bool:
+    """Whether a path may name another file in another process: `/dev/stdin`, `/dev/fd/3` and what they lead to."""
+    folder = os.path.realpath(os.path.dirname(os.fsdecode(path)) or ".") + "/"  # noqa: PTH120, without pathlib
+    return folder.startswith(("/dev/", "/proc/")) and not folder.startswith("/dev/shm/")  # noqa: S108, a prefix
+
+
 def wire(name: str, path: str) -> str:
     """Return a path, or the name of a file, for the daemon."""
     if path.isascii():

@@ -22,9 +22,17 @@ class Source:
 
     def __init__(self, data: Any, given: str | None) -> None:
         """`given` is the header field Content-Length."""
-        self.data = data
-        known = _rest_of(data)
+        self._own = open(data, "rb") if isinstance(data, os.PathLike) else None  # noqa: PTH123, SIM115, closed below
+        self.data = data if self._own is None else self._own
+        known = _rest_of(self.data)
         self.length = known if given is None else _lengths.checked(given, known)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own is not None:
+            self._own.close()
 
     @property
     def param(self) -> dict[str, Any]:

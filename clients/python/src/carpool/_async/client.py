@@ -132,9 +132,10 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
         """
         operations.check_submitted(options)
         given, source = operations.measured(options, self._defaults)
-        request = str((await self._make("request.submit", method, url, given))["request"])
-        if source is not None:
-            await self._feed(request, source)
+        with source or contextlib.nullcontext():
+            request = str((await self._make("request.submit", method, url, given))["request"])
+            if source is not None:
+                await self._feed(request, source)
         return request
 
     async def upload(

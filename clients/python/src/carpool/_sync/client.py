@@ -133,9 +133,10 @@ class Client(Settings, Control, Observer, Verbs):
         """
         operations.check_submitted(options)
         given, source = operations.measured(options, self._defaults)
-        request = str((self._make("request.submit", method, url, given))["request"])
-        if source is not None:
-            self._feed(request, source)
+        with source or contextlib.nullcontext():
+            request = str((self._make("request.submit", method, url, given))["request"])
+            if source is not None:
+                self._feed(request, source)
         return request
 
     def upload(
