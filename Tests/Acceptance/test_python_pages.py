@@ -205,6 +205,33 @@ def test_pages_that_are_not_as_described_raise(make: Open, origin: ScriptedOrigi
             list(client.pages(f"{origin.url}/object", next_url="next"))
 
 
+@pytest.mark.parametrize("url", ["http://[::1", "//[", "http://a\u2100b/", "mailto:a@b", "http://a:99999/"])
+def test_a_next_url_that_cannot_be_requested_raises(make: Open, origin: ScriptedOrigin, url: str) -> None:
+    link = url.encode().decode("latin-1")
+    origin.on("/link", linked(f"<{link}>; rel=next"))
+    origin.on("/member", lambda exchange: answer(exchange, {"next": url}))
+    with make() as client:
+        for path, options in (("/link", {}), ("/member", {"next_url": "next"})):
+            with pytest.raises(carpool.CarpoolError) as raised:
+                list(client.pages(origin.url + path, **options))
+            if "[" in url or "\u2100" in url:
+                assert f"pages: the next page of {origin.url}{path} is no URL, {url!a}" in str(raised.value)
+    assert targets(origin) == ["/link", "/member"]
+
+
+def test_a_next_page_without_utf_8_raises(make: Open, origin: ScriptedOrigin) -> None:
+    origin.on("/p", lambda exchange: answer(exchange, {"next": "/\ud800"}))
+    with make() as client:
+        for options in ({"next_url": "next"}, {"cursor": "next", "cursor_param": "c"}):
+            with pytest.raises(
+                carpool.CarpoolError, match=r"^pages: '.*\\ud800', the next page of http.*, has no UTF-8"
+            ):
+                list(client.pages(f"{origin.url}/p", **options))
+        # The first URL fails as in any other request.
+        with pytest.raises(carpool.RequestError):
+            list(client.pages("http://[::1"))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
 from . import _checks, _forms
 from ._cookies import Elsewhere
 from ._exceptions import CarpoolError
+from ._paths import encodable
 from ._secrets import is_secret
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Pages:
         """Return the URL of the next page, or its cursor."""
         if (place := self._cursor or self._next_url) is None:
             link = response.links.get("next")
-            return None if link is None else link["url"]
+            return None if link is None else _url(response, link["url"])
         value = _member(response.json(), place)
         if value is None or value is False or value == "":
             return None
@@ -101,7 +102,7 @@ class Pages:
             return str(value)
         if not isinstance(value, str):
             raise CarpoolError(f"pages: {place} of {response.url} is of type {type(value).__name__}, expected text")
-        return value if self._cursor is not None else urljoin(response.url, value)
+        return _encodable(response, value) if self._cursor is not None else _url(response, value)
 
     def _go_to(self, url: str) -> None:
         """Request a URL that has the whole query, with the credentials only at the first page's origin."""
@@ -133,8 +134,29 @@ class Pages:
         self.options = cast("RequestOptions", {**self.options, "params": given})
 
 
+def _url(response: Response, reference: str) -> str:
+    """Return the absolute URL of a next page; raises CarpoolError if it cannot be parsed."""
+    try:
+        url = urljoin(response.url, reference)
+        urlsplit(url)
+    except ValueError as error:
+        raise CarpoolError(f"pages: the next page of {response.url} is no URL, {reference!a}: {error}") from error
+    return _encodable(response, url)
+
+
+def _encodable(response: Response, text: str) -> str:
+    try:
+        return encodable(text)
+    except ValueError as error:
+        raise CarpoolError(f"pages: {text!a}, the next page of {response.url}, has no UTF-8") from error
+
+
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # The request of the first page fails, as any other with this URL.
+        return "", url, None
     try:
         port = parts.port
     except ValueError:
