@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
 import gzip
 import io
@@ -16,9 +17,11 @@ from typing import Any, cast
 
 import carpool
 import httpx
+import httpx2
 import pytest
 import requests
 from carpool.httpx import CarpoolTransport
+from carpool.httpx2 import CarpoolTransport as CarpoolTransport2
 from carpool.requests import CarpoolAdapter
 from harness.daemon import Daemon
 from origins.scripted import ScriptedOrigin
@@ -247,3 +250,43 @@ def test_an_iterator_that_was_read_is_not_sent_again(
         assert client.post(seen, content=iter([b"a"])).content == b""
         # A list has its pieces again.
         assert client.post(kept, content=[b"a", b"b"]).content == b"ab"
+
+
+NUMBERS = array.array("i", range(500, 800))
+BUFFERS: dict[str, Any] = {
+    "bytearray": bytearray(b"x" * 60_000),
+    "array": array.array("B", b"xyz" * 20_000),
+    "array of ints": NUMBERS,
+    "large array": array.array("i", range(300_000)),
+    "memoryview of ints": memoryview(NUMBERS),
+    "every second": memoryview(b"abcdef")[::2],
+    "empty": array.array("i"),
+}
+
+
+@pytest.mark.parametrize("buffer", BUFFERS.values(), ids=BUFFERS)
+def test_what_has_a_buffer_is_its_bytes(
+    client: carpool.Client, session: requests.Session, daemon: Daemon, mirror: str, buffer: Any
+) -> None:
+    content = memoryview(buffer).tobytes()
+
+    async def run() -> list[bytes]:
+        async with carpool.AsyncClient(daemon.socket) as other:
+            return [(await other.post(mirror, data=data)).content for data in (buffer, [buffer], iter([buffer]))]
+
+    sent = [client.post(mirror, data=data).content for data in (buffer, [buffer], iter([buffer]))]
+    sent += asyncio.run(asyncio.wait_for(run(), 60))
+    sent += [session.post(mirror, data=data).content for data in (buffer, iter([buffer]))]
+    for kind, transport in ((httpx.Client, CarpoolTransport()), (httpx2.Client, CarpoolTransport2())):
+        with kind(transport=cast("Any", transport)) as other:
+            sent.append(other.post(mirror, content=buffer).content)
+    assert sent == [content] * 10
+    form = client.post(mirror, files={"a": ("a.bin", buffer)}).content
+    assert b"\r\n\r\n" + content + b"\r\n--" in form
+
+
+def test_numbers_are_no_blocks_of_a_body(client: carpool.Client, session: requests.Session, mirror: str) -> None:
+    numbers: Any = [200, 100]
+    for post in (client.post, session.post):
+        with pytest.raises(TypeError, match="int"):
+            post(mirror, data=iter(numbers))

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from . import _forms, _paths
 from ._exceptions import CarpoolError
-from ._sources import Source, has_ended
+from ._sources import Source, buffer_bytes, has_ended, is_buffer
 
 # A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
@@ -62,7 +62,7 @@ class Body:
 
     def _content(self, content: str | bytes, argument: str) -> dict[str, Any]:
         """Return the form of a content in memory."""
-        raw = _paths.encodable(content, argument).encode() if isinstance(content, str) else content
+        raw = _paths.encodable(content, argument).encode() if isinstance(content, str) else buffer_bytes(content)
         if len(raw) > self._left:
             place: dict[str, Any] = {}
             self.large.append((place, raw))
@@ -123,7 +123,7 @@ class Body:
             if file_name is not None and (place := _regular_file(content)) is not None:
                 return place
             content = content.read()
-        if not isinstance(content, (str, bytes, bytearray, memoryview)):
+        if not isinstance(content, str) and not is_buffer(content):
             raise TypeError(
                 f"files: the content of {name!r} is of type {type(content).__name__}: expected a file open for "
                 "reading bytes, bytes, str or a path"
@@ -164,7 +164,7 @@ def _json(value: Any) -> str:
 
 def is_source(data: object) -> bool:
     """Whether the argument `data` is a body that is read while it is sent."""
-    if data is None or isinstance(data, (str, bytes, bytearray, memoryview)) or _forms.is_form(data):
+    if data is None or isinstance(data, str) or is_buffer(data) or _forms.is_form(data):
         return False
     if isinstance(data, os.PathLike):
         return _paths.is_of_process(data)
@@ -173,7 +173,7 @@ def is_source(data: object) -> bool:
 
 def check_data(data: object) -> None:
     """Raise TypeError if the argument `data` is no body."""
-    if _forms.is_form(data) or isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike, Source)):
+    if _forms.is_form(data) or isinstance(data, (str, os.PathLike, Source)) or is_buffer(data):
         return
     if _is_text_file(data):
         raise TypeError('data: the file is open for text: open it for bytes, with "rb"')
@@ -187,7 +187,7 @@ def check_data(data: object) -> None:
     if has_ended(data):
         raise ValueError("data: the generator has ended, and has no more bytes: pass a new one for each request")
     for element in data if isinstance(data, (list, tuple)) else ():
-        if not isinstance(element, (bytes, bytearray, memoryview)):
+        if not is_buffer(element):
             raise TypeError(
                 "data: a list has pairs of a name and a value, which are a form, or pieces of bytes, not "
                 f"{type(element).__name__}"

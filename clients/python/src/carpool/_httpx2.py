@@ -8,8 +8,8 @@ import errno
 import os
 import ssl
 import sys
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any, Final, cast
 
 import httpx2
 
@@ -27,7 +27,7 @@ from ._exceptions import (
 from ._http1 import raw_headers
 from ._paths import trust_of_path
 from ._response import reason_phrase
-from ._sources import has_ended
+from ._sources import buffer_bytes, has_ended, is_buffer
 
 _VERSIONS: Final = {"http/1.0": b"HTTP/1.0", "http/1.1": b"HTTP/1.1", "h2": b"HTTP/2"}
 _PARTIAL: Final = 18  # CURLE_PARTIAL_FILE
@@ -155,11 +155,24 @@ def _body(request: httpx2.Request) -> dict[str, Any]:
     length = request.headers.get("content-length")
     if length is None and "transfer-encoding" not in request.headers:
         return {}
-    stream = request.stream
-    content = b"".join(stream) if isinstance(stream, httpx2.ByteStream) else None
+    content = _content(request)
     if content is not None and len(content) > adapters.PIECE_BYTES:
         content = None
     return adapters.body_params(content, None if length is None else adapters.content_length(length))
+
+
+def _content(request: httpx2.Request) -> bytes | None:
+    """Return a body that is in memory; httpx2 divides those that are no bytes, such as arrays, into their elements."""
+    if isinstance(request.stream, httpx2.ByteStream):
+        return b"".join(request.stream)
+    source = getattr(request.stream, "_stream", None)
+    return buffer_bytes(source) if is_buffer(source) else None
+
+
+def blocks(request: httpx2.Request) -> Iterable[bytes]:
+    """Return the blocks of a body that is sent in pieces."""
+    content = _content(request)
+    return cast("httpx2.SyncByteStream", request.stream) if content is None else [content]
 
 
 def check_unread(request: httpx2.Request) -> None:

@@ -130,6 +130,28 @@ def may_wait(data: Any) -> bool:
         return False
 
 
+def is_buffer(value: object) -> bool:
+    """Whether a value has bytes in memory, such as bytes, a memoryview or an array: not a file, such as an mmap."""
+    if isinstance(value, bytes) or hasattr(value, "read"):
+        return isinstance(value, bytes)
+    try:
+        # One of Python's objects has only their addresses.
+        return "O" not in memoryview(value).format  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+
+
+def buffer_bytes(value: Any) -> bytes:
+    """Return the bytes of such a value, without a copy if they are in one place; raises TypeError for another."""
+    if isinstance(value, bytes):
+        return value
+    view = memoryview(value)
+    try:
+        return cast("bytes", view.cast("B"))
+    except (TypeError, ValueError):
+        return view.tobytes()
+
+
 def has_ended(data: object) -> bool:
     """Whether a body is a generator, also an asynchronous one, that has no more bytes."""
     return getattr(data, "gi_frame", True) is None or getattr(data, "ag_frame", True) is None
@@ -137,9 +159,9 @@ def has_ended(data: object) -> bool:
 
 def check_piece(piece: Any) -> Any:
     """Return a piece of a body that is read while it is sent; raises TypeError if it is not bytes."""
-    if not isinstance(piece, (bytes, bytearray, memoryview)):
+    if not is_buffer(piece):
         raise TypeError(f"data: an iterable yields bytes, not {type(piece).__name__}")
-    return piece
+    return buffer_bytes(piece)
 
 
 def _rest_of(data: Any) -> int | None:

@@ -20,7 +20,7 @@ from urllib3.util.url import parse_url
 from . import _adapters as adapters
 from ._exceptions import CarpoolError, InvalidParamsError, RequestError, RPCError
 from ._http1 import response_of
-from ._sources import PIECE_BYTES, has_ended, reader
+from ._sources import PIECE_BYTES, buffer_bytes, has_ended, is_buffer, reader
 from ._sync.exchange import Exchange
 
 _SKIPPED: Final = "@@@SKIP_HEADER@@@"
@@ -275,6 +275,9 @@ def _request(call: Call, url: str) -> tuple[dict[str, Any], Iterator[bytes]]:
             count = None if length is None else adapters.content_length(length.decode("latin-1"))
         except adapters.LengthError as error:
             raise exceptions.InvalidHeader(str(error)) from error
+        if content is not None and count == _len(body):
+            # requests counts the elements of an array, which may have several bytes.
+            count = len(content)
         params |= adapters.body_params(content, count)
     return adapters.take_expectation(params), iter([content]) if content is not None else _blocks(body)
 
@@ -301,7 +304,11 @@ def _content(body: Any) -> bytes | None:
     """Return the bytes of a body that is in memory."""
     if isinstance(body, str):
         return body.encode()
-    return bytes(body) if isinstance(body, (bytes, bytearray, memoryview)) else None
+    return buffer_bytes(body) if is_buffer(body) else None
+
+
+def _len(body: Any) -> int | None:
+    return len(body) if hasattr(body, "__len__") and not isinstance(body, str) else None
 
 
 def _blocks(body: Any) -> Iterator[bytes]:
@@ -313,7 +320,7 @@ def _blocks(body: Any) -> Iterator[bytes]:
             if not block and read is not None:
                 return
             if block:
-                yield block.encode() if isinstance(block, str) else bytes(block)
+                yield block.encode() if isinstance(block, str) else buffer_bytes(block)
     except CarpoolError as error:
         raise BodyError(error) from error
 

@@ -24,6 +24,7 @@ except ImportError as error:
 from . import _adapters as adapters
 from ._httpx import (
     Settings,
+    blocks,
     check_unread,
     converted,
     finished,
@@ -147,7 +148,7 @@ class CarpoolTransport(httpx.BaseTransport):
     def _put(exchange: Exchange, request: httpx.Request, counted: adapters.Counted) -> None:
         seconds = request.extensions.get("timeout", {}).get("write")
         # What the program's own iterator raises is not converted.
-        for block in cast("httpx.SyncByteStream", request.stream):
+        for block in blocks(request):
             with converted(request, is_sending=True), taken_within(seconds, request):
                 counted.add(block)
                 if not exchange.put(block, seconds):
