@@ -219,3 +219,10 @@ def test_python_reads_a_file_if_it_is_asked(
     with daemon.client() as client:
         auth = carpool.NetrcAuth(tmp_path / "other")
         assert visit(lambda url: client.get(url, auth=auth), "HERE://") == "ada:secret"
+
+
+def test_a_url_that_cannot_be_parsed_is_refused_by_the_daemon(client: carpool.Client, tmp_path: Path) -> None:
+    (tmp_path / "netrc").write_text(HERE)
+    with pytest.raises(carpool.RequestError) as caught:
+        client.get("http://[::1", auth=carpool.NetrcAuth(tmp_path / "netrc"))
+    assert caught.value.name == "invalid_url"

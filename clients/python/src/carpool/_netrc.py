@@ -44,7 +44,11 @@ class NetrcAuth:
         """Return the parameter `credentials`: the URL's machine, the others for redirects, and the default."""
         from urllib.parse import urlsplit  # noqa: PLC0415
 
-        own = urlsplit(url).hostname or ""
+        try:
+            own = urlsplit(url).hostname or ""
+        except ValueError:
+            # The daemon says what is wrong with the URL.
+            own = ""
         # False is less than True: the URL's machine is first, and `default` last.
         names = sorted(self._hosts, key=lambda name: (name == "default", name.lower() != own))
         entries = [entry for name in names if (entry := self._entry(name)) is not None]
