@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// What `-y` and `-Y` require: the speed of the last five seconds, as curl computes it, must not be below a limit for too
-/// long. curl looks at the count of bytes once in each second of the clock.
+/// What `-y` and `-Y` require: the speed of the last five seconds, as curl computes it, must not be below a limit for
+/// too long. curl looks at the count of bytes once in each second of the clock.
 struct CurlSlowness {
     let seconds: Int
     let bytesPerSecond: Int

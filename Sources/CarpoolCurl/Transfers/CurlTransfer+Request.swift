@@ -167,9 +167,7 @@ extension CurlTransfer {
             operation: operation, hop: hop, headers: headers, proxy: proxy,
             milliseconds: try millisecondsLeft(), cookies: jar)
         if pace.isLimited { exchange.inlineBytes = 0 }
-        if sendsLargeBody(hop), let slowness = pace.slowness {
-            exchange.idleMilliseconds = min(slowness.longestSilenceMilliseconds, CurlExchange.maximumMilliseconds)
-        }
+        exchange.idleMilliseconds = idleMilliseconds(hop)
         exchange.session = context.sessions.name(for: operation, hop.url)
         exchange.needsMetrics =
             operation.writeOut != nil || context.trace.isOn || exchange.needsConnectHeads
@@ -184,6 +182,12 @@ extension CurlTransfer {
 
     private func sendsLargeBody(_ hop: CurlHop) -> Bool {
         hop.body != .none && upload.map { $0.header.length ?? .max > CurlTransfer.smallBodyBytes } ?? false
+    }
+
+    /// The longest time without a byte, where the daemon decides what is too slow.
+    private func idleMilliseconds(_ hop: CurlHop) -> Int? {
+        guard sendsLargeBody(hop), let slowness = pace.slowness else { return nil }
+        return min(slowness.longestSilenceMilliseconds, CurlExchange.maximumMilliseconds)
     }
 
     /// Whether the request has a body of which it is not known how much was sent.

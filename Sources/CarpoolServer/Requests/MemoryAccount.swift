@@ -68,8 +68,8 @@ final class MemoryAccounts {
 
     fileprivate func remove(_ account: MemoryAccount) { all[ObjectIdentifier(account)] = nil }
 
-    /// Removes the half of the largest owner: of the same user, or of the user with the most. Returns `false` if that is
-    /// the one that needs the room, or a smaller one.
+    /// Removes the half of the largest owner: of the same user, or of the user with the most. Returns `false` if that
+    /// is the one that needs the room, or a smaller one.
     fileprivate func makeRoom(for needy: MemoryAccount, needing bytes: Int, _ holder: Quota.Holder) -> Bool {
         let accounts = all.values.compactMap(\.account)
         var uid = needy.uid
@@ -79,7 +79,8 @@ final class MemoryAccounts {
             uid = sums.max { $0.value < $1.value }?.key ?? uid
         }
         let candidates = accounts.filter { $0.uid == uid && $0 !== needy }
-        guard let largest = candidates.max(by: { $0.bytes < $1.bytes }), largest.bytes > bytes, let owner = largest.owner
+        guard let largest = candidates.max(by: { $0.bytes < $1.bytes }), largest.bytes > bytes,
+            let owner = largest.owner
         else { return false }
         owner.removeHalf()
         return true

@@ -23,5 +23,8 @@ final class NoTokens: TokenProvider {
 
     func makeRequestID() -> String { "r_test" }
 
-    func tokens(of uid: UInt32) -> SharedTokens { SharedTokens(session: session) { "r_test" } }
+    func tokens(of uid: UInt32) -> SharedTokens {
+        let accounts = MemoryAccounts(of: "tokens") { Limits().tokenBounds }
+        return SharedTokens(session: session, memory: accounts.make(of: uid)) { "r_test" }
+    }
 }
