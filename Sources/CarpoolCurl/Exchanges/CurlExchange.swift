@@ -218,7 +218,6 @@ struct CurlExchange {
         if options.request.isRaw { writer.member("transfer_coding", true) }
         writer.endObject()
         if options.request.isCompressed, !options.request.isRaw { DecodingRule.always.write(to: &writer) }
-        writer.member("max_body_bytes", options.response.maximumBytes)
         if !needsMetrics { writer.member("detail", static: "short") }
         if needsCertificates { writer.member("certificates", true) }
         if !challengers.isEmpty { writer.member("body_after_challenge", challengers) }

@@ -64,8 +64,7 @@ extension CurlTransfer {
             report.file = sink.path
             report.totalMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
             if report.downloadBytes == 0 { report.downloadBytes = pace.bytes }
-            // curl reads no body of a status that -f refuses.
-            if response.fail == .withoutBody, error?.exitCode == CurlExitCode.httpError { report.downloadBytes = 0 }
+            if leavesBody(error) { report.downloadBytes = 0 }
         }
         if error == nil { setTime() }
         if let writeOut = plan.operation.writeOut { print(writeOut) }
@@ -76,6 +75,13 @@ extension CurlTransfer {
         guard let path = plan.operation.options.request.cookieJar else { return }
         NamedPath.setLimit(milliseconds: plan.operation.options.connection.timeoutMilliseconds)
         if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
+    }
+
+    /// Whether curl would not have read the body: it is not wanted, or the head of the response has failed the transfer.
+    private func leavesBody(_ error: CurlError?) -> Bool {
+        guard next == nil else { return false }
+        let codes = [CurlExitCode.httpError, CurlExitCode.rangeError, CurlExitCode.tooLargeFile]
+        return use == .drop || use == .refuse && error.map { codes.contains($0.exitCode) } ?? false
     }
 
     /// `-R`: the file gets the time of Last-Modified.

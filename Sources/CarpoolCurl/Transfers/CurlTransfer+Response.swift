@@ -96,6 +96,13 @@ extension CurlTransfer {
 
     private func decideBody(_ head: CurlResponseHead, _ hop: CurlHop) {
         guard next == nil, failure == nil else { return }
+        decideUse(head, hop)
+        guard failure == nil, let error = tooLarge(head) else { return }
+        failure = error
+        use = .refuse
+    }
+
+    private func decideUse(_ head: CurlResponseHead, _ hop: CurlHop) {
         // A server that has nothing behind the offset of -C says so with 416.
         let isComplete = head.status == 416 && offset > 0 && hop.body == .none
         if response.fail == .withoutBody, head.status >= 400, !isComplete {
@@ -210,10 +217,9 @@ extension CurlTransfer {
     private func writeInlineBody(_ record: JSON) throws(CurlError) {
         guard let body = record["body"], let text = body["text"] ?? body["base64"].map({ _ in body }) else { return }
         let bytes = CurlResponseHead.bytes(text)
-        pace.take(bytes.count)
         context.trace.received(body: bytes)
         context.trace.received(count: bytes.count)
-        if use == .write { try sink.write(body: bytes) }
+        try take(body: bytes)
     }
 
     /// The failure of the exchange, in curl's words.

@@ -189,17 +189,18 @@ final class CurlTransfer {
         if let connect = headReader.connect { try take(connect) }
         try take(CurlResponseHead(heads))
         guard !rest.isEmpty else { return }
-        pace.take(rest.count)
         context.trace.received(body: rest)
         context.trace.received(count: rest.count)
-        if use == .write { try sink.write(body: rest, of: head?.contentLength) }
+        try take(body: rest, of: head?.contentLength)
     }
 
     private func moveBody(_ call: CurlCall) throws(CurlError) {
         guard head != nil else { return try readHead(call) }
         switch use {
         case .write:
-            let count = try sink.move(from: call.output, atMost: pace.pieceBytes, context.trace)
+            guard bytesLeft > 0 else { return try expectEnd(of: call) }
+            let most = min(pace.pieceBytes, bytesLeft)
+            let count = try sink.move(from: call.output, atMost: most, context.trace)
             context.trace.received(count: count)
             if count == 0 { hasBodyEnded = true }
             let isLarge = pace.bytes >= CurlTransfer.largeBytes
