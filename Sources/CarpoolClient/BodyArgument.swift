@@ -12,8 +12,8 @@ package enum BodyArgument {
     case copy(TemporaryFile)
     /// A body sent to the daemon in pieces.
     case stream(StreamedBody)
-    /// The parts of a form.
-    case form([FormPart])
+    /// The parts of a form, and the copy of files that the daemon cannot open, deleted with this value.
+    case form([FormPart], copy: TemporaryFile? = nil)
 
     /// The body, if it is sent in pieces.
     package var streamed: StreamedBody? {
@@ -45,12 +45,27 @@ package enum BodyArgument {
         case .standardInput: return try load(standardInput(), path: nil)
         case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
         case .upload(let path): return try upload(path)
-        case .form(let parts):
-            // The daemon opens them when the request is made; a wrong name is noticed before.
-            for case .file(let path) in parts.map(\.content)
-            where SystemPath.withBytes(path, { access($0, R_OK) }) != 0 { throw .last("open", path) }
-            return .form(parts)
+        case .form(let parts): return try form(parts)
         }
+    }
+
+    /// The daemon opens the files when the request is made; a wrong name is noticed before.
+    private static func form(_ parts: [FormPart]) throws(SystemError) -> BodyArgument {
+        var parts = parts
+        var copy: TemporaryFile?
+        for (index, part) in parts.enumerated() {
+            guard case .file(let path) = part.content else { continue }
+            guard SystemPath.withBytes(path, { access($0, R_OK) }) == 0 else { throw .last("open", path) }
+            guard isOfProcess(path) else { continue }
+            let file: TemporaryFile
+            if let copy { file = copy } else { file = try temporaryFile() }
+            copy = file
+            let start = Int64(lseek(file.descriptor.raw, 0, SEEK_END))
+            try append(try NamedPath.open(path, O_RDONLY), to: file, path)
+            let length = Int64(lseek(file.descriptor.raw, 0, SEEK_END)) - start
+            parts[index] = part.reading(file.path, offset: start, length: length)
+        }
+        return .form(parts, copy: copy)
     }
 
     private static func standardInput() throws(SystemError) -> FileDescriptor {
@@ -59,12 +74,24 @@ package enum BodyArgument {
         return FileDescriptor(owning: fd)
     }
 
-    /// The daemon reads a regular file; anything else, such as a named pipe, is read here.
+    /// Whether a path may name another file in another process: `/dev/stdin`, `/dev/fd/3` and what they lead to.
+    private static func isOfProcess(_ path: String) -> Bool {
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
+        guard let real = SystemPath.withBytes(parent, { realpath($0, nil) }) else { return false }
+        defer { free(real) }
+        let folder = SystemPath.text(real) + "/"
+        return folder.hasPrefix("/proc/") || folder.hasPrefix("/dev/") && !folder.hasPrefix("/dev/shm/")
+    }
+
+    /// The daemon reads a regular file; anything else, such as a named pipe or a descriptor of this process, is read
+    /// here.
     private static func upload(_ path: String) throws(SystemError) -> BodyArgument {
         let file = try NamedPath.open(path, O_RDONLY)
         var info = stat()
         guard fstat(file.raw, &info) == 0 else { throw .last("fstat", path) }
-        guard info.st_mode & S_IFMT == S_IFREG else { return .stream(StreamedBody(file, name: path)) }
+        guard info.st_mode & S_IFMT == S_IFREG, !isOfProcess(path) else {
+            return .stream(StreamedBody(file, name: path))
+        }
         return .file(SocketLocation.absolute(path))
     }
 
@@ -72,7 +99,9 @@ package enum BodyArgument {
         var info = stat()
         guard fstat(source.raw, &info) == 0 else { throw .last("fstat", path) }
         let isRegular = info.st_mode & S_IFMT == S_IFREG
-        if isRegular, info.st_size > inlineBytes, let path { return .file(SocketLocation.absolute(path)) }
+        if isRegular, info.st_size > inlineBytes, let path, !isOfProcess(path) {
+            return .file(SocketLocation.absolute(path))
+        }
         let name = path ?? "standard input"
         var bytes = [UInt8](repeating: 0, count: inlineBytes + 1)
         var count = 0
@@ -81,26 +110,28 @@ package enum BodyArgument {
             guard more > 0 else { return .bytes(Array(bytes[..<count])) }
             count += more
         }
-        return try copy(bytes, rest: source, isRegular: isRegular, name)
+        let file = try temporaryFile()
+        let output = BlockingOutput(borrowing: file.descriptor.raw)
+        try output.write(bytes)
+        if isRegular { try output.copy(from: source) } else { try append(source, to: file, name) }
+        return .copy(file)
     }
 
-    /// Copies to the state directory, which the daemon sees even if it has a /tmp of its own.
-    private static func copy(
-        _ head: [UInt8], rest: borrowing FileDescriptor, isRegular: Bool, _ name: String
-    ) throws(SystemError) -> BodyArgument {
+    /// In the state directory, which the daemon sees even if it has a /tmp of its own.
+    private static func temporaryFile() throws(SystemError) -> TemporaryFile {
         let folder = Directories(environment: .process, uid: geteuid()).own.state
         try PrivateDirectory.create(folder)
-        let file = try TemporaryFile(in: folder)
+        return try TemporaryFile(in: folder)
+    }
+
+    private static func append(
+        _ source: borrowing FileDescriptor, to file: TemporaryFile, _ name: String
+    ) throws(SystemError) {
         let output = BlockingOutput(borrowing: file.descriptor.raw)
-        try output.write(head)
-        if isRegular {
-            try output.copy(from: rest)
-            return .copy(file)
-        }
-        var bytes = head
+        var bytes = [UInt8](repeating: 0, count: inlineBytes)
         while true {
-            let count = try NamedPath.read(rest.raw, into: &bytes, of: name)
-            guard count > 0 else { return .copy(file) }
+            let count = try NamedPath.read(source.raw, into: &bytes, of: name)
+            guard count > 0 else { return }
             try output.write(Array(bytes[..<count]))
         }
     }
@@ -124,7 +155,7 @@ package enum BodyArgument {
         case .stream(let body):
             writer.member("stream", true)
             if let length = body.lengthBytes { writer.member("length_bytes", length) }
-        case .form(let parts):
+        case .form(let parts, _):
             writer.key("multipart")
             writer.beginArray()
             for part in parts { part.write(to: &writer) }

@@ -7,6 +7,8 @@ package struct FormPart: Equatable {
     package enum Content: Equatable {
         case text(String)
         case file(String)
+        /// A part of a file.
+        case piece(String, offset: Int64, length: Int64)
     }
 
     package let name: String
@@ -29,6 +31,13 @@ package struct FormPart: Equatable {
         return path.split(separator: "/").last.map(String.init)
     }
 
+    /// The part with a content that is in another file, under its own name.
+    func reading(_ path: String, offset: Int64, length: Int64) -> FormPart {
+        FormPart(
+            name: name, content: .piece(path, offset: offset, length: length), type: type,
+            fileName: fileName ?? ownName)
+    }
+
     /// Writes the object that `request.perform` takes as a part of `multipart`.
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -36,6 +45,10 @@ package struct FormPart: Equatable {
         switch content {
         case .text(let text): writer.member("text", text)
         case .file(let path): writer.member("file", SocketLocation.absolute(path))
+        case .piece(let path, let offset, let length):
+            writer.member("file", path)
+            writer.member("offset", offset)
+            writer.member("length_bytes", length)
         }
         writer.member("file_name", fileName ?? ownName)
         writer.member("content_type", type)

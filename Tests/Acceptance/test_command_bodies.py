@@ -251,6 +251,42 @@ def test_a_file_that_seems_to_be_empty_is_sent_in_chunks(run: Run, origin: Scrip
     assert (seen.body, seen.values("content-length")) == (Path("/proc/version").read_bytes(), [])
 
 
+@pytest.mark.parametrize("size", [300, 300_000])
+@pytest.mark.parametrize(
+    "options", [["put", "-T", "{}"], ["post", "-d", "@{}"], ["post", "--json", "@{}"], ["post", "-F", "f=@{}"]]
+)
+@pytest.mark.parametrize("path", ["/dev/stdin", "/proc/self/fd/0"])
+def test_the_command_reads_what_the_daemon_cannot_open(
+    run: Run, origin: ScriptedOrigin, tmp_path: Path, path: str, options: list[str], size: int
+) -> None:
+    """A path that means a descriptor of the command: a file and a pipe."""
+    body = (b'"%s"' % base64.b64encode(LARGE))[:size]
+    (tmp_path / "body").write_bytes(body)
+    words = [word.format(path) for word in options]
+    assert run(*words, origin.url, stdin=body).returncode == OK
+    with (tmp_path / "body").open("rb") as file:
+        assert run(*words, origin.url, stdin=file).returncode == OK
+    for seen in origin.requests:
+        if "-F" in options:
+            assert f'name="f"; filename="{Path(path).name}"\r\n'.encode() in seen.body
+            assert b"\r\n\r\n" + body + b"\r\n--" in seen.body
+        else:
+            assert seen.body == body
+    if "-T" in options:
+        assert seen.values("content-length") == [str(size)], "the length of a file is known"
+
+
+def test_several_parts_of_a_form_are_read_by_the_command(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    (tmp_path / "own").write_bytes(b"file")
+    form = ["-F", "a=@/dev/stdin;filename=a.txt", "-F", "b=@own", "-F", "c=@/proc/version;type=text/x"]
+    assert run("post", *form, origin.url, stdin=LARGE).returncode == OK
+    (seen,) = origin.requests
+    version = Path("/proc/version").read_bytes()
+    assert b'name="a"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\n' + LARGE + b"\r\n--" in seen.body
+    assert b"\r\n\r\nfile\r\n--" in seen.body
+    assert b'filename="version"\r\nContent-Type: text/x\r\n\r\n' + version + b"\r\n--" in seen.body
+
+
 @pytest.mark.parametrize("change", [1, -1])
 def test_a_file_that_changes_while_it_is_sent(run: Run, origin: ScriptedOrigin, tmp_path: Path, change: int) -> None:
     large, size = tmp_path / "large", 64 << 20
