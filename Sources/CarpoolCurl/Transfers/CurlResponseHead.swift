@@ -26,9 +26,7 @@ struct CurlResponseHead {
         for line in raw.split(separator: 10) {
             let text = line.last == 13 ? line.dropLast() : line
             if text.hasPrefixIgnoringCase("HTTP/") {
-                let words = text.split(separator: UInt8(ascii: " "), maxSplits: 2)
-                version = words[0].dropFirst(5).text
-                status = words.count > 1 ? Int(words[1].text) ?? 0 : 0
+                (version, status) = CurlResponseHead.statusLine(text)
                 if !fields.isEmpty { lastCount = fields.count }
                 type = CurlResponseHead.type(in: fields) ?? type
                 fields = []
@@ -45,6 +43,13 @@ struct CurlResponseHead {
 
     private static func type(in fields: [(name: String, value: String)]) -> String? {
         fields.last { $0.name.utf8.equalsIgnoringCase("Content-Type".utf8) && !$0.value.isEmpty }?.value
+    }
+
+    /// The version and the status of a status line. As in libcurl the status is the three digits behind one blank,
+    /// whatever follows them.
+    private static func statusLine(_ line: ArraySlice<UInt8>) -> (version: String, status: Int) {
+        let version = line.dropFirst(5).prefix { !$0.isBlank }
+        return (version.text, Int(line.dropFirst(5 + version.count + 1).prefix(3).text) ?? 0)
     }
 
     /// The text of a value. Nearly all are ASCII, which the function for paths would read through its generic type.

@@ -64,7 +64,7 @@ struct HeadReader {
         fields = FieldBlock(expectedBytes: 512)
         version = HeadReader.version(of: line)
         status = 0
-        guard let blank = line.firstIndex(of: 0x20) else { return }
+        guard let blank = line.firstIndex(where: { $0 == 0x20 || $0 == 0x09 }) else { return }
         for byte in line[(blank + 1)...].prefix(3) {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return }
             status = status * 10 + Int(byte - UInt8(ascii: "0"))

@@ -23,6 +23,7 @@ struct HeadReaderTests {
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\n", 200, "http/1.1"), ("HTTP/1.0 404 Not Found\r\n", 404, "http/1.0"),
         ("HTTP/2 204 \r\n", 204, "h2"), ("HTTP/1.1 999\n", 999, "http/1.1"),
+        ("HTTP/1.1\t201 x\r\n", 201, "http/1.1"), ("HTTP/1.1 500\tx\r\n", 500, "http/1.1"),
     ]) func readsTheStatusLine(line: String, status: Int, version: String) {
         var reader = HeadReader()
         let head = heads([line, "\r\n"], &reader).first
