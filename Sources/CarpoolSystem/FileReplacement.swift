@@ -120,17 +120,22 @@ public struct FileReplacement {
         let reading = try? folder.open(name, O_RDONLY | flags)
         // A file of this user that it may neither read nor write has its mode, and no more that can be known.
         guard let file = reading ?? (try? folder.open(name, O_WRONLY | flags)) else {
-            return (try? folder.status(of: name)).map { give(ownerAndModeOf: $0, to: descriptor) } ?? false
+            guard let status = try? folder.status(of: name) else { return false }
+            return give(ownerOf: status, to: descriptor) && give(modeOf: status, to: descriptor)
         }
         guard let status = try? FileStatus(of: file.raw), status.kind == .regular else { return false }
-        return give(ownerAndModeOf: status, to: descriptor) && give(attributesOf: file.raw, to: descriptor)
+        // The mode comes last: without the right to write its owner may set no attributes of users.
+        return give(ownerOf: status, to: descriptor) && give(attributesOf: file.raw, to: descriptor)
+            && give(modeOf: status, to: descriptor)
     }
 
-    private static func give(ownerAndModeOf old: FileStatus, to descriptor: Int32) -> Bool {
+    private static func give(ownerOf old: FileStatus, to descriptor: Int32) -> Bool {
         guard let new = try? FileStatus(of: descriptor) else { return false }
-        if new.owner != old.owner || new.group != old.group {
-            guard fchown(descriptor, old.owner, old.group) == 0 else { return false }
-        }
+        guard new.owner != old.owner || new.group != old.group else { return true }
+        return fchown(descriptor, old.owner, old.group) == 0
+    }
+
+    private static func give(modeOf old: FileStatus, to descriptor: Int32) -> Bool {
         // As after a write: only a privileged process keeps the bits of set-user-ID and set-group-ID.
         let kept: UInt32 = geteuid() == 0 ? 0o7777 : 0o1777
         return fchmod(descriptor, old.permissions & kept) == 0
@@ -145,7 +150,8 @@ public struct FileReplacement {
         for name in present where isKept(name) && !wanted.contains(name) {
             FileAttribute.remove(name, of: descriptor)
         }
-        for name in wanted where isKept(name) {
+        // An access control list, whose name begins with `system.`, may take the right to set those of users.
+        for name in wanted.sorted(by: >) where isKept(name) {
             guard let value = FileAttribute.read(name, of: old, atMost: FileAttribute.maximumBytes) else {
                 return false
             }

@@ -228,6 +228,23 @@ class TestAnotherUser:
             assert not [path for path in Path(spare).iterdir() if path.name.startswith(".file.")]
 
     @WAYS
+    @pytest.mark.parametrize("bits", [0o400, 0o440, 0o444])
+    def test_attributes_of_a_file_that_its_owner_may_not_write(
+        self, daemon: Daemon, theirs: Path, url: str, options: list[str], bits: int
+    ) -> None:
+        file = old(theirs)
+        os.chown(file, NOBODY, NOBODY)
+        try:
+            os.setxattr(file, "user.origin", b"kept")
+            os.setxattr(file, "system.posix_acl_access", ACCESS)
+        except OSError as error:
+            pytest.skip(f"the file system has no such attributes: {error}")
+        file.chmod(bits)
+        done = self.get(daemon, *options, "-o", file, url)
+        assert (done.returncode, done.stderr) == (OK, b"")
+        assert (mode(file), content(file), os.getxattr(file, "user.origin")) == (bits, b"new", b"kept")
+
+    @WAYS
     def test_a_file_of_another_owner_is_written_in_place(
         self, daemon: Daemon, theirs: Path, url: str, options: list[str]
     ) -> None:
