@@ -103,6 +103,14 @@ import Testing
     }
 
     @Test(arguments: [
+        ("--oauth2-secret", "--oauth2-client-secret"), ("connect_ms", "connect_timeout_ms"), ("oauth2.ids", nil),
+    ])
+    func findsANameWithMoreWords(_ name: String, _ nearest: String?) {
+        let names = ["--oauth2-scope", "--oauth2-client-id", "--oauth2-client-secret", "connect_timeout_ms"]
+        #expect(NearestName.find(name, among: names) == nearest)
+    }
+
+    @Test(arguments: [
         ("--proxy-usr", "--proxy-user"), ("--proxy-users", "--proxy-user"), ("--proxy-user-name", "--proxy-user"),
         ("--prox", "--proxy"), ("--proxytunel", "--proxytunnel"), ("--proxy-", "--proxy"),
     ])

@@ -51,9 +51,9 @@ struct CacheArguments: CommandArguments {
         guard let action else {
             action = Action(rawValue: operand)
             guard action == nil else { return }
-            let near = operand == "list" ? "ls" : NearestName.find(operand, among: Action.allCases.map(\.rawValue))
-            let suggestion = near.map { "; did you mean \($0)?" } ?? ""
-            throw UsageError("cache takes one of ls, get, why, purge, stats, not '\(operand)'\(suggestion)")
+            let near = NearestName.suggestion(
+                for: operand == "list" ? "ls" : operand, among: Action.allCases.map(\.rawValue))
+            throw UsageError("cache takes one of ls, get, why, purge, stats, not '\(operand)'\(near)")
         }
         guard action != .stats else { throw UsageError("cache stats takes no '\(operand)'") }
         guard url == nil else { throw UsageError("cache \(action.rawValue) takes one URL, not also '\(operand)'") }

@@ -105,9 +105,8 @@ struct ArgumentScanner {
         if isOfCurl(name), sendsRequest || command == nil {
             return UsageError("\(name) is an option of carpool curl, which takes the command line of curl", in: command)
         }
-        let near = NearestName.find(name, among: options.map(\.long))
-        let suggestion = near.map { "; did you mean \($0)?" } ?? ""
-        return UsageError("unknown option \(name)\(suggestion)", in: command)
+        let near = NearestName.suggestion(for: name, among: options.map(\.long))
+        return UsageError("unknown option \(name)\(near)", in: command)
     }
 
     /// The option without a short name that begins with the letter of an unknown short one.

@@ -50,12 +50,12 @@ enum CommandList {
         }
         if let found { return found }
         if let advice = others[name.lowercased()] { throw UsageError("unknown command \(name); \(advice)") }
-        let near = NearestName.find(name.lowercased(), among: all.map { $0.name })
         // No name of a command has them.
         let isURL = name.contains { $0 == "." || $0 == "/" || $0 == ":" }
         throw UsageError(
             isURL
                 ? "'\(name)' is not a command; to fetch a URL use: carpool get URL"
-                : "unknown command \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
+                : "unknown command \(name)"
+                    + NearestName.suggestion(for: name.lowercased(), among: all.map { $0.name }))
     }
 }

@@ -41,7 +41,8 @@ enum CompletionCommand: Command {
         } else if isFirst, let shell = CompletionShell(rawValue: operand) {
             arguments.shell = shell
         } else {
-            throw UsageError("completion takes one of bash, zsh, fish, requests, not '\(operand)'")
+            let near = isFirst ? NearestName.suggestion(for: operand, among: operandWords) : ""
+            throw UsageError("completion takes one of bash, zsh, fish, requests, not '\(operand)'\(near)")
         }
     }
 

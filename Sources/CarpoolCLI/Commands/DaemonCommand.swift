@@ -1,4 +1,5 @@
 internal import CarpoolCaller
+internal import CarpoolJSON
 internal import CarpoolSystem
 
 /// `carpool daemon start | stop | status | restart`
@@ -33,7 +34,8 @@ enum DaemonCommand: Command {
 
     static func add(_ operand: String, to arguments: inout Arguments) throws(UsageError) {
         guard arguments.action == nil, let action = Action(rawValue: operand) else {
-            throw UsageError("daemon takes one of start, stop, status, restart, not '\(operand)'")
+            let near = arguments.action == nil ? NearestName.suggestion(for: operand, among: operandWords) : ""
+            throw UsageError("daemon takes one of start, stop, status, restart, not '\(operand)'\(near)")
         }
         arguments.action = action
     }
