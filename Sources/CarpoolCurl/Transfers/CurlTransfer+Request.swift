@@ -17,6 +17,8 @@ extension CurlTransfer {
         context.console.warn(context.cookies.read(operation))
         context.console.warn(try sink.checkName())
         offset = try resumeOffset()
+        // As in curl, the bytes of -d and -F have no offset.
+        guard offset == 0 || plan.body != .post else { throw CurlError(CurlExitCode.failedInitialization) }
         upload = try CurlUpload(plan, offset: plan.upload == nil ? 0 : offset)
         context.console.warn(upload?.warnings ?? [])
         guard !NamedPath.isTimeOver else { throw CurlError(CurlExitCode.timedOut) }

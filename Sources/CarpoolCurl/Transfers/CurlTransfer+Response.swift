@@ -108,6 +108,9 @@ extension CurlTransfer {
         if response.fail == .withoutBody, head.status >= 400, !isComplete {
             failure = .http(head.status)
             use = .refuse
+        } else if isUnchanged(head) {
+            use = .drop
+            reporter.update { $0.status = 304 }
         } else if request.isHead {
             // With another method (-X) there may be a body.
             use = .drop
@@ -116,12 +119,13 @@ extension CurlTransfer {
             use = .refuse
         } else if offset > 0, hop.body == .none {
             decideResume(head)
-        } else if hop.body == .none, request.range == nil, let condition = plan.operation.timeCondition,
-            head.status == 200, !condition.isMet(lastModified: head.value("Last-Modified"))
-        {
-            use = .drop
-            reporter.update { $0.status = 304 }
         }
+    }
+
+    /// `-z`: whether the response is not newer, or not older, than wanted. A part of a resource is always wanted.
+    private func isUnchanged(_ head: CurlResponseHead) -> Bool {
+        guard request.range == nil, offset == 0, let condition = plan.operation.timeCondition else { return false }
+        return !condition.isMet(lastModified: head.value("Last-Modified"))
     }
 
     /// `--compressed`: a body whose coding is not known.

@@ -31,7 +31,7 @@ struct CurlUpload {
             warnings = []
             file = path == "-" || path == "." ? nil : try CurlOpenFile(path)
             let fd = file?.descriptor.raw ?? standardInput
-            source = CurlUpload.upload(fd, offset)
+            source = try CurlUpload.upload(fd, offset, isNamed: file != nil)
             // The length of standard input is not sent, even if it is a file.
             if file != nil, case .file(_, _, let length) = source {
                 header = .upload(length)
@@ -59,11 +59,19 @@ struct CurlUpload {
         }
     }
 
-    private static func upload(_ fd: Int32, _ offset: Int64) -> Source {
+    private static func upload(_ fd: Int32, _ offset: Int64, isNamed: Bool) throws(CurlError) -> Source {
         var status = stat()
         guard fstat(fd, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .stream(fd) }
         let start = max(0, Int64(lseek(fd, 0, SEEK_CUR))) + offset
-        return .file(fd, offset: start, length: max(0, Int64(status.st_size) - start))
+        let length = Int64(status.st_size) - start
+        guard length <= 0 else { return .file(fd, offset: start, length: length) }
+        guard offset == 0 || !isNamed else {
+            throw CurlError(exitCode: CurlExitCode.partialFile, message: "File already completely uploaded")
+        }
+        // A file of /proc has the size 0, whatever can be read from it.
+        var byte: UInt8 = 0
+        guard isNamed || pread(fd, &byte, 1, off_t(start)) <= 0 else { return .stream(fd) }
+        return .file(fd, offset: 0, length: 0)
     }
 
     /// Whether the body can be sent once more.
