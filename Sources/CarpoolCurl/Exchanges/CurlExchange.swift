@@ -40,6 +40,8 @@ struct CurlExchange {
     var needsCertificates = false
     /// The servers whose challenge comes before the body.
     var challengers: [String] = []
+    /// Whether the daemon reports how much of the body it has sent.
+    var isMetered = false
     /// Whether a proxy's answers to CONNECT are wanted.
     var needsConnectHeads: Bool { proxy?.isTunnel ?? false }
     /// The session that has the settings of connections; `nil` if the request has them.
@@ -161,6 +163,11 @@ struct CurlExchange {
         if headers.mayExpectContinue { writer.member("expect_continue", true) }
         // A body with every method.
         writer.member("kind", static: "upload")
+        guard isMetered else { return }
+        writer.key("events")
+        writer.beginObject()
+        writer.member("types", ["request.upload_progress"])
+        writer.endObject()
     }
 
     private static func write(_ pieces: [Piece], to writer: inout JSONWriter) {

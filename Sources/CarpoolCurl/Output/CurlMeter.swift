@@ -45,7 +45,8 @@ enum CurlMeter {
     static func parallelLine(_ progress: CurlProgress, started: Int, running: Int, width: Int) -> String {
         func share(_ bytes: Int64, _ total: Int64?) -> String {
             guard let total, total > 0 else { return "-- " }
-            return CurlProgress.padded("\(CurlProgress.percent(bytes, of: total))", 3)
+            // As in curl: bytes of a length that was not known count, the length does not.
+            return String(CurlProgress.padded("\(CurlProgress.percent(bytes, of: total))", 3).prefix(3))
         }
         let speed = progress.currentSpeed
         let isKnown = progress.downloadTotal != nil && speed > 0

@@ -61,7 +61,9 @@ final class CurlCall {
         sendings += 1
         pipe = nil
         output = -1
-        reply = try channel.begin("request.perform", passing: sending.descriptors) { exchange.write(to: &$0) }
+        reply = try channel.begin(
+            "request.perform", passing: sending.descriptors, isMetered: exchange.isMetered
+        ) { exchange.write(to: &$0) }
     }
 
     /// Passes the pipe that the daemon asks for.
@@ -90,6 +92,9 @@ final class CurlCall {
 
     /// Whether another call can follow on the same connection.
     var takesFollower: Bool { channel.takesCalls }
+
+    /// The bytes of the body that were sent, if the exchange is metered.
+    var sentBytes: Int64 { reply?.sentBytes ?? 0 }
 
     /// Whether ``take()`` has something to do.
     var hasAnswer: Bool { reply?.hasContent ?? false }

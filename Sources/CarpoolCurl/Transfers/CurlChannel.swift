@@ -7,6 +7,10 @@ internal import CarpoolSystem
 final class CurlReply {
     /// The number of the call on its connection.
     let number: Int64
+    /// Whether the daemon reports how much of the body it has sent.
+    fileprivate let isMetered: Bool
+    /// The bytes of the body that were sent, of a call that is metered.
+    fileprivate(set) var sentBytes: Int64 = 0
     fileprivate(set) var record: JSON?
     fileprivate(set) var failure: Failure?
     /// The request that needs a pipe.
@@ -14,7 +18,10 @@ final class CurlReply {
     /// Whether the daemon has answered.
     fileprivate(set) var isAnswered = false
 
-    init(_ number: Int64) { self.number = number }
+    init(_ number: Int64, isMetered: Bool) {
+        self.number = number
+        self.isMetered = isMetered
+    }
 
     /// Whether there is something that was not taken.
     var hasContent: Bool { record != nil || failure != nil || request != nil }
@@ -56,14 +63,20 @@ final class CurlChannel {
     /// The descriptor of the connection: it is readable when the daemon has sent something.
     var descriptor: Int32 { daemon.descriptor }
 
-    /// Whether another call can be sent.
-    var takesCalls: Bool { failure == nil && !isClosed && refused.isEmpty && waiting.count < CurlChannel.maximumCalls }
+    /// Whether another call can be sent. An event does not name its call, so that a call which is metered has no
+    /// other one behind it.
+    var takesCalls: Bool {
+        failure == nil && !isClosed && refused.isEmpty && waiting.count < CurlChannel.maximumCalls
+            && !waiting.contains(where: \.isMetered)
+    }
 
     /// Sends a call; returns where its answer arrives.
+    /// - Parameter isMetered: whether it asks for the events of its upload.
     func begin(
-        _ method: String, passing descriptors: PassedDescriptors, _ params: (inout JSONWriter) -> Void
+        _ method: String, passing descriptors: PassedDescriptors, isMetered: Bool = false,
+        _ params: (inout JSONWriter) -> Void
     ) throws(Failure) -> CurlReply {
-        let reply = CurlReply(try send(method, passing: descriptors, params))
+        let reply = CurlReply(try send(method, passing: descriptors, params), isMetered: isMetered)
         waiting.append(reply)
         return reply
     }
@@ -127,7 +140,14 @@ extension CurlChannel: DaemonReplies {
     }
 
     func notify(_ method: String, _ params: JSON) {
-        guard method == "request.output_needed", let call = params["call"]?.integer else { return }
-        waiting.first { $0.number == call }?.request = params["request"]?.string
+        switch method {
+        case "request.output_needed":
+            guard let call = params["call"]?.integer else { return }
+            waiting.first { $0.number == call }?.request = params["request"]?.string
+        case "event":
+            guard let bytes = params["data"]?["sent_bytes"]?.integer else { return }
+            waiting.first { $0.isMetered }?.sentBytes = bytes
+        default: return
+        }
     }
 }

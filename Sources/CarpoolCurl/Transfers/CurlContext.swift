@@ -9,6 +9,8 @@ final class CurlContext {
     let daemons: CurlDaemons
     let sessions: CurlSessions
     let trace: CurlTrace
+    /// The progress of `-Z`; `nil` if it is not shown.
+    var parallelProgress: CurlParallelProgress?
     /// Whether calls are sent ahead.
     var lookAhead = CurlLookAhead()
     /// The files of `-D` and `--etag-save` that were written to, which later transfers add to.
@@ -25,6 +27,9 @@ final class CurlContext {
         self.daemons = daemons
         sessions = CurlSessions(daemons)
         trace = try CurlTrace(global, console)
+        if global.isParallel, !global.isSilent, !global.hidesProgress {
+            parallelProgress = CurlParallelProgress(console)
+        }
     }
 
     /// The number of the next attempt of a transfer, from 0.

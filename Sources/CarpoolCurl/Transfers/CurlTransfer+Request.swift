@@ -23,7 +23,15 @@ extension CurlTransfer {
         context.console.warn(upload?.warnings ?? [])
         guard !NamedPath.isTimeOver else { throw CurlError(CurlExitCode.timedOut) }
         sink.appends = offset > 0 && plan.upload == nil
-        if CurlProgressOutput.isShown(context.global, isStandardOutput: sink.path == nil) {
+        beginProgress()
+    }
+
+    /// With `-Z`, one transfer that prints on a terminal hides the progress of all, as in curl.
+    private func beginProgress() {
+        let isShown = CurlProgressOutput.isShown(context.global, isStandardOutput: sink.path == nil)
+        if context.global.isParallel {
+            if !isShown { context.parallelProgress = nil }
+        } else if isShown {
             progress = CurlProgressOutput(
                 context.console, isBar: context.global.hasProgressBar, resumesAt: offset > 0 ? offset : nil)
         }
@@ -91,6 +99,7 @@ extension CurlTransfer {
     private func begin(_ hop: CurlHop, _ exchange: CurlExchange) {
         self.hop = hop
         (head, record, next, failure, use, hasBodyEnded) = (nil, nil, nil, nil, .write, false)
+        sentBytes = 0
         headReader = CurlHeadReader(expectsConnect: exchange.needsConnectHeads)
         headers = exchange.headers
         reporter.begin(hop, usesProxy: exchange.proxy != nil)
@@ -176,6 +185,7 @@ extension CurlTransfer {
             || fields.body.length == nil
         exchange.needsCertificates = hop.url.scheme == "https" && operation.writeOut?.namesCertificates == true
         exchange.challengers = challengers(hop, proxy)
+        exchange.isMetered = hop.body != .none && (progress != nil || context.parallelProgress != nil)
         return exchange
     }
 

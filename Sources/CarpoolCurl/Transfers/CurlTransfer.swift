@@ -39,6 +39,8 @@ final class CurlTransfer {
     var retry: CurlRetry
     var pace: CurlPace
     var progress: CurlProgressOutput?
+    /// The bytes of the present request's body that were sent, if they are shown.
+    var sentBytes: Int64 = 0
     /// Where the download goes on (`-C`).
     var offset: Int64 = 0
     private(set) var began = MonotonicTime.read()
@@ -132,7 +134,8 @@ final class CurlTransfer {
         if let wakesAt { return wakesAt }
         guard call != nil else { return nil }
         let limit = CurlTransfer.earlier(pace.deadline, givesUpAt)
-        return progress == nil ? limit : CurlTransfer.earlier(limit, MonotonicTime.read().advanced(milliseconds: 500))
+        guard let progress else { return limit }
+        return CurlTransfer.earlier(limit, MonotonicTime.read().advanced(milliseconds: progress.milliseconds))
     }
 
     private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
@@ -151,6 +154,7 @@ final class CurlTransfer {
             guard let call else { return }
             if context.global.isParallel { limitFiles(since: attemptBegan) }
             try checkLimit()
+            sentBytes = call.sentBytes
             if call.hasAnswer, try receive(call) { return }
             if let pump = call.sending.pump, let fd = pump.interest?.fd, ready.contains(fd) { try pump.step() }
             if self.call === call, ready.contains(call.output) { try moveBody(call) }
@@ -233,11 +237,10 @@ final class CurlTransfer {
         progress.downloadedBytes = isHead ? 0 : pace.bytes
         progress.downloadTotal = isHead || use == .write ? head?.contentLength : nil
         progress.elapsedMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
-        progress.currentSpeed = progress.downloadSpeed
         if let length = upload?.header.length, length > 0, hop?.body != CurlMethod.Body.none {
             progress.uploadTotal = length
-            progress.uploadedBytes = record != nil || head != nil ? length : 0
         }
+        progress.uploadedBytes = sentBytes
         return progress
     }
 }

@@ -34,9 +34,11 @@ final class CurlTransfers {
             startTransfers()
             guard !running.isEmpty || hasMore else { break }
             lookAhead()
+            context.parallelProgress?.update { running.map(\.currentProgress) }
             wait()
             finishTransfers()
         }
+        context.parallelProgress?.finish()
         try? context.console.output.flush()
         return result
     }
@@ -92,6 +94,7 @@ final class CurlTransfers {
             nextStart = MonotonicTime.read().advanced(milliseconds: milliseconds)
         }
         running.append(transfer)
+        context.parallelProgress?.begin()
         transfer.start()
         finishTransfers()
     }
@@ -100,6 +103,7 @@ final class CurlTransfers {
         for transfer in running {
             guard let code = transfer.exitCode else { continue }
             transfer.saveCookies()
+            context.parallelProgress?.end(transfer.currentProgress)
             // One after the other, the last one decides.
             if code != 0 || !context.global.isParallel { result = code }
             if code != 0, transfer.isFatal || context.global.failsEarly {
@@ -116,12 +120,13 @@ final class CurlTransfers {
         guard !running.contains(where: \.isReady) else { return step([]) }
         var entries: [pollfd] = []
         context.daemons.add(to: &entries)
-        var deadline = hasMore && running.count < maximum ? nextStart : nil
+        var deadlines = [hasMore && running.count < maximum ? nextStart : nil, context.parallelProgress?.dueAt]
         for transfer in running {
             for fd in transfer.inputs { entries.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0)) }
             if let fd = transfer.output { entries.append(pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)) }
-            if let time = transfer.deadline { deadline = deadline.map { min($0, time) } ?? time }
+            deadlines.append(transfer.deadline)
         }
+        let deadline = deadlines.compactMap(\.self).min()
         let count = poll(&entries, nfds_t(entries.count), CurlTransfers.milliseconds(until: deadline))
         let ready = count > 0 ? Set(entries.filter { $0.revents != 0 }.map(\.fd)) : []
         context.daemons.receive(ready)

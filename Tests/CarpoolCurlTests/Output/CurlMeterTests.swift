@@ -75,6 +75,10 @@ struct CurlMeterTests {
         #expect(
             CurlMeter.parallelLine(end, started: 1, running: 0, width: 80)
                 == "100 --  2929k     0     1     0   0:00:01  0:00:01 --:--:-- 1539k")
+        let mixed = CurlMeterTests.progress(1_000_008, of: 8, in: 4_100_000, speed: 6_576 << 10)
+        #expect(
+            CurlMeter.parallelLine(mixed, started: 2, running: 0, width: 80)
+                == "125 --   976k     0     2     0  --:--:--  0:00:04 --:--:-- 6576k")
     }
 
     @Test(arguments: [
