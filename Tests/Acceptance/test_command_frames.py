@@ -156,7 +156,6 @@ class Kind:
     is_sent: bool = False
     has_total: bool = True
     names: tuple[str, ...] = ()
-    reads_input: bool = False
 
 
 KINDS = {
@@ -182,7 +181,7 @@ KINDS = {
     ),
     "pipes-at-once": Kind(["get", "--parallel", "2", "{url}/known", "{url}/other"], names=("{url}/other",)),
     "upload": Kind(["put", "-T", "body", "{url}/read"], is_sent=True),
-    "upload-from-input": Kind(["put", "-T", "-", "{url}/read"], is_sent=True, has_total=False, reads_input=True),
+    "upload-from-input": Kind(["put", "-T", "-", "{url}/read"], is_sent=True),
     "upload-with-file": Kind(["put", "-T", "body", "-o", "out", "{url}/read"], is_sent=True),
     "upload-with-jar": Kind(["put", "-T", "body", "-c", "jar", "{url}/read"], is_sent=True),
     "form": Kind(["post", "-F", "a=@body", "{url}/read"], is_sent=True),

@@ -48,7 +48,7 @@ struct PendingRequest {
         do throws(Failure) {
             while let piece = try next(of: source) {
                 if meter.isShown {
-                    meter.take(sent: sent)
+                    meter.take(sent: sent, of: source.lengthBytes)
                     meter.show()
                     sent += Int64(piece.count)
                 }

@@ -35,8 +35,8 @@ package struct ProgressMeter {
     /// Takes the record of the request.
     package mutating func take(record: JSON) { progress.take(record: record) }
 
-    /// Takes the bytes that were read of a body whose length is not known.
-    package mutating func take(sent: Int64) { progress.take(sent: sent) }
+    /// Takes the bytes that were read of a body that is sent meanwhile, and its length if that is known.
+    package mutating func take(sent: Int64, of total: Int64?) { progress.take(sent: sent, of: total) }
 
     /// Draws the line, unless the request is quick or the line was drawn a moment ago.
     /// - Parameter isOutputFull: whether standard output takes nothing now.

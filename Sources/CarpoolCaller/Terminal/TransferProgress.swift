@@ -69,8 +69,8 @@ struct TransferProgress {
         }
     }
 
-    /// Takes the bytes that were read of a body whose length is not known.
-    mutating func take(sent: Int64) { move(to: sent, of: nil, isUpload: true) }
+    /// Takes the bytes that were read of a body that is sent meanwhile, and its length if that is known.
+    mutating func take(sent: Int64, of total: Int64?) { move(to: sent, of: total, isUpload: true) }
 
     private mutating func move(to bytes: Int64, of total: Int64?, isUpload: Bool) {
         let now = microseconds
