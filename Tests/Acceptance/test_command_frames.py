@@ -175,6 +175,10 @@ KINDS = {
     "file-resumed": Kind(["get", "-C", "-", "-o", "out", "{url}/resumed"]),
     "device": Kind(["get", "-o", "/dev/null", "{url}/known"]),
     "files-in-turn": Kind(["get", "-O", "{url}/known", "{url}/other"], names=("known",)),
+    "pipes-in-turn": Kind(["get", "{url}/known", "{url}/other"], names=("{url}/known",)),
+    "pipes-in-turn-with-head": Kind(["get", "-i", "{url}/known", "{url}/other"], names=("{url}/known",)),
+    "pipes-in-turn-whole": Kind(["get", "--whole", "{url}/known", "{url}/other"], names=("{url}/known",)),
+    "uploads-in-turn": Kind(["put", "-T", "body", "{url}/read", "{url}/read"], is_sent=True, names=("{url}/read",)),
     "files-at-once": Kind(
         ["get", "-O", "--parallel", "3", "{url}/known", "{url}/other", "{url}/third"],
         names=("known", "other", "third"),

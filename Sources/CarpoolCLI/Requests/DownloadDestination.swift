@@ -5,8 +5,6 @@ internal import Glibc
 
 /// The destination of a download that the daemon writes: a regular file, or a path where none exists yet.
 struct DownloadDestination {
-    /// The path as the user typed it.
-    let name: String
     /// The absolute path.
     private let path: String
     /// The resume data beside it.
@@ -20,7 +18,6 @@ struct DownloadDestination {
         var info = stat()
         let isThere = SystemPath.withBytes(place) { stat($0, &info) } == 0
         guard !request.printsHead, !isThere || info.st_mode & S_IFMT == S_IFREG, daemon.isOurs else { return nil }
-        self.name = name
         path = SocketLocation.absolute(place)
         note = ResumeNote(of: path)
     }

@@ -20,7 +20,7 @@ struct DownloadRunner {
 
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
         let download = try submit(writer)
-        var meter = ProgressMeter(isSilent: request.isSilent, name: request.isOneOfSeveral ? destination.name : nil)
+        var meter = request.meter
         if case .stream(let source)? = body { try download.request.sendBody(source, &meter) }
         let record = try watch(download, &meter, Interruption())
         meter.finish(record)

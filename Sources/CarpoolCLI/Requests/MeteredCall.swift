@@ -10,13 +10,13 @@ struct MeteredCall {
     private let query: ProgressQuery
 
     init(_ request: RequestArguments, _ daemon: DaemonAccess) {
-        meter = ProgressMeter(isSilent: request.isSilent)
+        meter = request.meter
         query = ProgressQuery(socket: request.socket)
         self.daemon = daemon
     }
 
     /// Whether the progress of a request is shown.
-    static func shows(_ request: RequestArguments) -> Bool { ProgressMeter(isSilent: request.isSilent).isShown }
+    static func shows(_ request: RequestArguments) -> Bool { request.meter.isShown }
 
     /// Returns the record. The closure writes the parameters, with the events of a ``ProgressMeter`` and
     /// ``writeKind(to:of:)`` among them.

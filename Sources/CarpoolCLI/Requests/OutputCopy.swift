@@ -41,7 +41,7 @@ final class OutputCopy {
         self.daemon = daemon
         target = CopyTarget(request.output)
         let isOnTerminal = !target.isFile && Terminal.isTerminal
-        meter = ProgressMeter(isSilent: request.isSilent || request.body == nil && isOnTerminal)
+        meter = request.body == nil && isOnTerminal ? ProgressMeter(isSilent: true) : request.meter
         query = ProgressQuery(socket: request.socket)
         do throws(SystemError) {
             let ends = try FileDescriptor.pipe()

@@ -88,11 +88,7 @@ struct OutputRunner {
     /// Submits the request, sends a body while it is read, and saves the cookies at the end.
     private func submit(_ writer: RequestWriter, _ source: StreamedBody?) throws(Failure) -> ExitCode {
         let pending = try PendingRequest(daemon, writer, passing: PassedDescriptors(STDOUT_FILENO), and: writeOutput)
-        return try pending.complete(
-            source, isSilent: request.isSilent, cookieJar: request.cookies.jar
-        ) { (record) throws(Failure) in
-            try finish(record)
-        }
+        return try pending.complete(source, for: request) { (record) throws(Failure) in try finish(record) }
     }
 
     private func copy(_ writer: RequestWriter) throws(Failure) -> ExitCode {

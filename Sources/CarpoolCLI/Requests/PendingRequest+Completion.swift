@@ -13,13 +13,13 @@ extension PendingRequest {
     /// Sends a body while it is read, if there is one, waits until the request has finished, and dismisses it. The
     /// closure handles the record; the cookies are written after it.
     func complete(
-        _ source: StreamedBody?, isSilent: Bool, cookieJar: String?, _ handle: (JSON) throws(Failure) -> ExitCode
+        _ source: StreamedBody?, for request: RequestArguments, _ handle: (JSON) throws(Failure) -> ExitCode
     ) throws(Failure) -> ExitCode {
         defer { dismiss() }
-        var meter = ProgressMeter(isSilent: isSilent)
+        var meter = request.meter
         if let source { try sendBody(source, &meter) }
         let record = try wait(meter)
-        guard let cookieJar else { return try handle(record) }
+        guard let cookieJar = request.cookies.jar else { return try handle(record) }
         try CookieOutput(cookieJar, self).after(record) { () throws(Failure) in _ = try handle(record) }
         return .success
     }

@@ -36,8 +36,7 @@ struct RequestRunner {
         if OutputRunner.takes(request), let code = try OutputRunner(request, daemon).run(writer, body) { return code }
         // The cookies may have to be read in pages, as long as the request is there.
         if body?.streamed != nil || request.cookies.jar != nil {
-            return try PendingRequest(daemon, writer).complete(
-                body?.streamed, isSilent: request.isSilent, cookieJar: request.cookies.jar, finish)
+            return try PendingRequest(daemon, writer).complete(body?.streamed, for: request, finish)
         }
         let record = try perform(writer, daemon)
         defer { daemon.releaseBody(of: record) }

@@ -114,7 +114,7 @@ struct RequestSeries {
                     let writer = RequestWriter(request, fields, try RequestRunner(request).loadBody())
                     let member = try start(request, writer, daemon)
                     names[member.request] = url
-                    window.add(member, name: request.output ?? url)
+                    window.add(member, name: request.nameAmongSeveral)
                 } catch {
                     try note(error, url, &first)
                 }
@@ -153,6 +153,12 @@ struct RequestSeries {
 }
 
 extension RequestArguments {
+    /// The name of one of several requests in its line of progress.
+    var nameAmongSeveral: String { output ?? url }
+
+    /// What shows the progress of the request.
+    var meter: ProgressMeter { ProgressMeter(isSilent: isSilent, name: isOneOfSeveral ? nameAmongSeveral : nil) }
+
     /// Whether there may be several URLs.
     var isSeveral: Bool { !moreURLs.isEmpty || inputFile != nil }
 
