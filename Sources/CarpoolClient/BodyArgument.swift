@@ -37,12 +37,17 @@ package enum BodyArgument {
     /// The largest body inside a message: a message may have 1 MiB, and escaping makes a text up to six times as long.
     package static let inlineBytes = 65_536
 
+    /// Called before each read of a file with its descriptor, its name, and how many bytes were read.
+    package typealias Wait = (Int32, String, Int64) -> Void
+
     /// Reads a body; holds at most ``inlineBytes`` of it in memory.
-    package static func load(_ source: Source) throws(SystemError) -> BodyArgument {
+    package static func load(
+        _ source: Source, waiting wait: Wait = { _, _, _ in }
+    ) throws(SystemError) -> BodyArgument {
         switch source {
         case .text(let text): return .bytes(Array(text.utf8))
-        case .file(let path): return try load(NamedPath.open(path, O_RDONLY), path: path)
-        case .standardInput: return try load(standardInput(), path: nil)
+        case .file(let path): return try load(NamedPath.open(path, O_RDONLY), path: path, wait)
+        case .standardInput: return try load(standardInput(), path: nil, wait)
         case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
         case .upload(let path): return try upload(path)
         case .form(let parts): return try form(parts)
@@ -95,7 +100,9 @@ package enum BodyArgument {
         return .file(SocketLocation.absolute(path))
     }
 
-    private static func load(_ source: consuming FileDescriptor, path: String?) throws(SystemError) -> BodyArgument {
+    private static func load(
+        _ source: consuming FileDescriptor, path: String?, _ wait: Wait
+    ) throws(SystemError) -> BodyArgument {
         var info = stat()
         guard fstat(source.raw, &info) == 0 else { throw .last("fstat", path) }
         let isRegular = info.st_mode & S_IFMT == S_IFREG
@@ -106,6 +113,7 @@ package enum BodyArgument {
         var bytes = [UInt8](repeating: 0, count: inlineBytes + 1)
         var count = 0
         while count < bytes.count {
+            wait(source.raw, name, Int64(count))
             let more = try NamedPath.read(source.raw, into: &bytes, from: count, of: name)
             guard more > 0 else { return .bytes(Array(bytes[..<count])) }
             count += more
@@ -113,7 +121,11 @@ package enum BodyArgument {
         let file = try temporaryFile()
         let output = BlockingOutput(borrowing: file.descriptor.raw)
         try output.write(bytes)
-        if isRegular { try output.copy(from: source) } else { try append(source, to: file, name) }
+        if isRegular {
+            try output.copy(from: source)
+        } else {
+            try append(source, to: file, name) { wait($0, $1, Int64(count) + $2) }
+        }
         return .copy(file)
     }
 
@@ -125,14 +137,17 @@ package enum BodyArgument {
     }
 
     private static func append(
-        _ source: borrowing FileDescriptor, to file: TemporaryFile, _ name: String
+        _ source: borrowing FileDescriptor, to file: TemporaryFile, _ name: String, _ wait: Wait = { _, _, _ in }
     ) throws(SystemError) {
         let output = BlockingOutput(borrowing: file.descriptor.raw)
         var bytes = [UInt8](repeating: 0, count: inlineBytes)
+        var total: Int64 = 0
         while true {
+            wait(source.raw, name, total)
             let count = try NamedPath.read(source.raw, into: &bytes, of: name)
             guard count > 0 else { return }
             try output.write(Array(bytes[..<count]))
+            total += Int64(count)
         }
     }
 

@@ -143,6 +143,24 @@ def test_the_progress_of_what_is_sent_from_a_pipe(screen: Screen, origin: Script
     assert screen.wait(lambda text: "END" in text).strip() == "END"
 
 
+@pytest.mark.parametrize("option", ["-d", "--json"])
+def test_what_is_read_before_it_is_sent_has_a_line(
+    screen: Screen, origin: ScriptedOrigin, tmp_path: Path, option: str
+) -> None:
+    url = origin.on("/sent", lambda exchange: exchange.reply(204))
+    pieces = [f"until [ -e {shlex.quote(str(tmp_path / name))} ]; do sleep 0.05; done" for name in ("more", "end")]
+    writer = f"({pieces[0]}; head -c 500 /dev/zero; {pieces[1]}; head -c 69500 /dev/zero; sleep 0.7)"
+    screen.open(80, f"{writer} | {command('post', option, '@-', url)}; echo END")
+    screen.wait(lambda text: text.strip() == "reading standard input")
+    (tmp_path / "more").touch()
+    screen.wait(lambda text: text.strip() == "reading standard input, 500 B")
+    (tmp_path / "end").touch()
+    screen.wait(lambda text: text.strip() == "reading standard input, 68.4 KiB")
+    assert screen.wait(lambda text: "END" in text).strip() == "END"
+    (request,) = origin.requests
+    assert len(request.body) == 70_000
+
+
 def test_a_paused_request_says_so(
     screen: Screen, origin: ScriptedOrigin, gate: threading.Event, daemon: Daemon, tmp_path: Path
 ) -> None:

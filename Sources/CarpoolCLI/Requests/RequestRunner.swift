@@ -59,8 +59,10 @@ struct RequestRunner {
     /// The body of the command line.
     func loadBody() throws(Failure) -> BodyArgument? {
         guard let body = request.body else { return nil }
+        var progress = InputProgress(isSilent: request.isSilent)
+        defer { progress.clear() }
         do throws(SystemError) {
-            return try BodyArgument.load(body)
+            return try BodyArgument.load(body) { progress.wait(for: $0, $1, after: $2) }
         } catch {
             throw Failure(error.exitCode(or: .usage), "cannot read the body: \(error)")
         }
