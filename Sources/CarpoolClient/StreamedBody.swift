@@ -30,6 +30,12 @@ package final class StreamedBody {
         return pread(file, &byte, 1, off_t(position)) == 0 ? 0 : nil
     }
 
+    /// Waits until a piece can be read, or the limit of ``NamedPath`` has passed; `false` after the timeout.
+    package func waitForInput(milliseconds: Int) -> Bool {
+        let deadline = min(NamedPath.limit, MonotonicTime.read().advanced(milliseconds: milliseconds))
+        return deadline.waitForInput(descriptor.raw) || NamedPath.isTimeOver
+    }
+
     /// Waits for the next piece and returns it; `nil` at the end. ETIME when the limit of ``NamedPath`` has passed. A
     /// file that grows ends at the length that it had, and one that was cut fails with ENODATA.
     package func nextPiece() throws(SystemError) -> ArraySlice<UInt8>? {

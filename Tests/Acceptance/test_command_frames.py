@@ -8,6 +8,7 @@ import itertools
 import os
 import pty
 import re
+import statistics
 import struct
 import termios
 import threading
@@ -19,7 +20,7 @@ from pathlib import Path
 import pytest
 from harness.daemon import CARPOOL
 from harness.process import running
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 TOTAL = 4 << 20
@@ -292,3 +293,24 @@ def test_a_quick_transfer_draws_nothing(
         terminal = play(KINDS[name], slow, variables, tmp_path, lambda _: None)
         if time.monotonic() - began < 0.5:
             assert terminal.text == ""
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe-with-head", "file", "files-at-once", "upload", "upload-from-input"])
+def test_the_line_is_drawn_from_half_a_second_on_four_times_a_second(
+    slow: str, gate: threading.Event, variables: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    with (tmp_path / "body").open("wb") as file:
+        file.truncate(64 << 20)
+
+    def drawings(terminal: Terminal) -> list[float]:
+        return [when for when, text in terminal.pieces if text.startswith("\r")]
+
+    def watch(terminal: Terminal) -> None:
+        eventually(lambda: len(drawings(terminal)) >= 15)
+        gate.set()
+
+    began = time.monotonic()
+    times = drawings(play(KINDS[name], slow, variables, tmp_path, watch))[:15]
+    assert 0.5 < times[0] - began < 0.5 + 1.5 * SLOWNESS
+    # The median: a machine that is busy for a moment delays a few of them.
+    assert statistics.median(later - earlier for earlier, later in itertools.pairwise(times)) < 0.25 * SLOWNESS

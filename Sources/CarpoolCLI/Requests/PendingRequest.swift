@@ -46,16 +46,13 @@ struct PendingRequest {
     func sendBody(_ source: StreamedBody, _ meter: inout ProgressMeter) throws(Failure) {
         var sent: Int64 = 0
         do throws(Failure) {
-            while let piece = try next(of: source) {
+            while let piece = try next(of: source, &meter) {
                 if meter.isShown {
                     meter.take(sent: sent, of: source.lengthBytes)
                     meter.show()
                     sent += Int64(piece.count)
                 }
-                _ = try call("body.put") { writer in
-                    writer.key("base64")
-                    piece.withUnsafeBytes { writer.base64($0) }
-                }
+                try put(piece, &meter)
             }
             // A body of known length has ended with its last byte.
             if source.lengthBytes == nil { _ = try call("body.put") { $0.member("end", true) } }
@@ -65,7 +62,35 @@ struct PendingRequest {
         }
     }
 
-    private func next(of source: StreamedBody) throws(Failure) -> ArraySlice<UInt8>? {
+    /// Sends a piece. The daemon answers when it has room for the next one.
+    private func put(_ piece: ArraySlice<UInt8>, _ meter: inout ProgressMeter) throws(Failure) {
+        func write(to writer: inout JSONWriter) {
+            writer.key("base64")
+            piece.withUnsafeBytes { writer.base64($0) }
+        }
+        guard meter.isShown else {
+            _ = try call("body.put", write)
+            return
+        }
+        try daemon.begin("body.put", passing: .none) { writer in
+            writer.beginObject()
+            writer.member("request", id)
+            write(to: &writer)
+            writer.endObject()
+        }
+        while true {
+            let deadline = MonotonicTime.read().advanced(milliseconds: ProgressMeter.milliseconds)
+            if deadline.waitForInput(daemon.descriptor) {
+                for case .answer in try daemon.receive() { return }
+            }
+            meter.show()
+        }
+    }
+
+    private func next(
+        of source: StreamedBody, _ meter: inout ProgressMeter
+    ) throws(Failure) -> ArraySlice<UInt8>? {
+        while meter.isShown, !source.waitForInput(milliseconds: ProgressMeter.milliseconds) { meter.show() }
         do throws(SystemError) { return try source.nextPiece() } catch {
             // The daemon ends the request at the same limit, and its record says so.
             if error.code == ETIME { throw Failure(.refused, "\(error)") }
