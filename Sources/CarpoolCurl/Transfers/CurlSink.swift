@@ -100,6 +100,16 @@ final class CurlSink {
         }
     }
 
+    /// Opens the file of a download that goes on: curl does so before the first request.
+    func openResumed() throws(CurlError) {
+        guard appends else { return }
+        do throws(CurlError) {
+            try open(for: 0)
+        } catch {
+            throw CurlError(error.exitCode == CurlExitCode.timedOut ? error.exitCode : CurlExitCode.writeError)
+        }
+    }
+
     /// Takes the name of a field Content-Disposition (`-J`), and opens its file. The first name counts.
     func take(disposition value: String) throws(CurlError) {
         guard disposition == nil else { return }

@@ -60,7 +60,9 @@ extension CurlTransfer {
         reporter.update { report in
             report.connectionNumber = context.connectionNumber(report.connectionNumber)
             report.exitCode = Int(error?.exitCode ?? 0)
-            report.errorMessage = error?.message
+            // That of --fail-with-body is printed and not reported.
+            let isWithBody = response.fail == .withBody && error?.exitCode == CurlExitCode.httpError
+            report.errorMessage = isWithBody ? CurlErrorText.of(CurlExitCode.httpError) : error?.message
             report.file = sink.path
             report.totalMicroseconds = Int64(MonotonicTime.read().microseconds(since: attemptBegan))
             if report.downloadBytes == 0 { report.downloadBytes = pace.bytes }
@@ -77,7 +79,7 @@ extension CurlTransfer {
         if let remark = context.cookies.write(to: path, context.console.output) { context.trace.info(remark) }
     }
 
-    /// Whether curl would not have read the body: it is not wanted, or the head of the response has failed the transfer.
+    /// Whether curl would not have read the body: it is not wanted, or the transfer has failed with the head.
     private func leavesBody(_ error: CurlError?) -> Bool {
         guard next == nil else { return false }
         let codes = [CurlExitCode.httpError, CurlExitCode.rangeError, CurlExitCode.tooLargeFile]

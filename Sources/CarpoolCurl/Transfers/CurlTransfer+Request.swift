@@ -17,12 +17,11 @@ extension CurlTransfer {
         context.console.warn(context.cookies.read(operation))
         context.console.warn(try sink.checkName())
         offset = try resumeOffset()
-        // As in curl, the bytes of -d and -F have no offset.
-        guard offset == 0 || plan.body != .post else { throw CurlError(CurlExitCode.failedInitialization) }
         upload = try CurlUpload(plan, offset: plan.upload == nil ? 0 : offset)
         context.console.warn(upload?.warnings ?? [])
         guard !NamedPath.isTimeOver else { throw CurlError(CurlExitCode.timedOut) }
         sink.appends = offset > 0 && plan.upload == nil
+        try sink.openResumed()
         beginProgress()
     }
 
@@ -77,6 +76,11 @@ extension CurlTransfer {
         let hop = try CurlHop(plan)
         firstURL = hop.url
         self.hop = hop
+        // As in curl, the bytes of -d and -F have no offset.
+        guard offset == 0 || hop.body != .post else {
+            reporter.update { $0.effectiveURL = hop.url.text }
+            throw CurlError(CurlExitCode.failedInitialization)
+        }
         try send(hop)
     }
 
