@@ -162,9 +162,8 @@ extension CurlTransfer {
         fields.body = hop.body == .none ? .none : upload?.header ?? .none
         let schemes = operation.options.security.schemes
         if schemes.isEmpty || schemes == ["basic"], hop.sendsLogin { fields.authorization = hop.login.basic }
-        if let token = operation.options.security.bearer {
-            fields.authorization = hop.isTrusted ? "Bearer \(token)" : nil
-        }
+        let token = operation.options.security.bearer
+        if let token { fields.authorization = hop.isTrusted ? "Bearer \(token)" : nil }
         fields.usesProxy = proxy?.getsRequest ?? false
         fields.isTrusted = hop.isTrusted
         fields.isFirstHost = hop.isFirstHost
