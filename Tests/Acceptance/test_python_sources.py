@@ -11,6 +11,7 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +25,7 @@ from carpool.httpx import CarpoolTransport
 from carpool.httpx2 import CarpoolTransport as CarpoolTransport2
 from carpool.requests import CarpoolAdapter
 from harness.daemon import Daemon
+from loops import RunLoop
 from origins.scripted import ScriptedOrigin
 from urllib3 import Retry, exceptions
 
@@ -160,6 +162,29 @@ def test_a_pipe_of_which_a_line_was_read_is_sent_from_there(daemon: Daemon, mirr
 
     for size in (0, 1, 65_536, 300_000):
         assert asyncio.run(asyncio.wait_for(run(b"x" * size), 20)) == b"x" * size
+
+
+def test_a_pipe_is_sent_whole_and_stays_as_it_was(run_loop: RunLoop, daemon: Daemon, mirror: str) -> None:
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            for _ in range(10):
+                pipe.write(bytes(65_536))
+                # The next block comes when the client waits for it.
+                while select.select([reading], [], [], 0)[0]:
+                    time.sleep(0.001)
+                time.sleep(0.005)
+
+    async def run() -> bytes:
+        with os.fdopen(reading, "rb") as source:
+            async with carpool.AsyncClient(daemon.socket) as client:
+                content = (await client.post(mirror, data=source)).content
+            assert os.get_blocking(reading)
+            return content
+
+    threading.Thread(target=write, daemon=True).start()
+    assert run_loop(asyncio.wait_for(run(), 20)) == bytes(655_360)
 
 
 def test_a_device_is_sent(daemon: Daemon, mirror: str) -> None:

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from . import _fork, _socket, _waiting
@@ -18,7 +18,7 @@ from ._models import read_file
 from ._offload import in_thread
 from ._pipe import Pipe
 from ._rpc import Notification
-from ._sources import PIECE_BYTES, Gathering, check_piece, may_wait, pieces, pipe_reader
+from ._sources_async import pieces
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
 _KEPT: Final[list[Link]] = []
@@ -221,32 +221,12 @@ class AsyncChannel:
                 link.end(ConnectionLostError("the daemon does not answer"))
             raise _waiting.silent() from error
 
+    pieces = staticmethod(pieces)
+
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""
         content: bytes | None = await in_thread(read_file, path)
         return content
-
-    @staticmethod
-    async def pieces(data: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-        """Split a streamed body into pieces that fit a message."""
-        if isinstance(data, AsyncIterable):
-            gathering = Gathering()
-            async for block in data:
-                for piece in gathering.add(block):
-                    yield piece
-            for piece in gathering.rest():
-                yield piece
-        elif (read := pipe_reader(data)) is not None:
-            async for piece in _delivered(data, read):
-                yield piece
-        elif may_wait(data):
-            # Other tasks run while it waits.
-            blocks = pieces(data)
-            while (piece := await in_thread(next, blocks, b"")) != b"":
-                yield piece
-        else:
-            for piece in pieces(data):
-                yield piece
 
     def _leave(self, link: Link) -> None:
         """Connect again at the next call, if nothing else uses this connection."""
@@ -353,31 +333,3 @@ def _no_loop() -> str:
         f"{needed}, and this is {found}: use a Client in a thread, as in trio.to_thread.run_sync(client.get, url), "
         "or httpx.AsyncClient(transport=carpool.httpx.AsyncCarpoolTransport()), which runs on trio too"
     )
-
-
-async def _delivered(pipe: Any, read: Callable[[int], Any]) -> AsyncIterator[bytes]:
-    """Yield what a pipe delivers. No thread waits for it, because a thread could not be ended with the call."""
-    await _readable(pipe)
-    while piece := check_piece(await in_thread(read, PIECE_BYTES)):
-        yield piece
-        # A full piece may come from Python's buffer, which may have more while the pipe is empty.
-        if len(piece) < PIECE_BYTES:
-            await _readable(pipe)
-
-
-async def _readable(data: Any) -> None:
-    """Wait until a file has bytes or is at its end; bytes that Python has buffered come with the next ones."""
-    loop, event = asyncio.get_running_loop(), asyncio.Event()
-    # Of its own: the program may watch the file too.
-    descriptor = os.dup(data.fileno())
-    try:
-        try:
-            loop.add_reader(descriptor, event.set)
-        except OSError:
-            return  # a device that never waits, such as /dev/zero
-        try:
-            await event.wait()
-        finally:
-            loop.remove_reader(descriptor)
-    finally:
-        os.close(descriptor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -117,9 +118,30 @@ def reader(data: Any) -> Callable[[int], Any] | None:
 
 def pipe_reader(data: Any) -> Callable[[int], bytes | None] | None:
     """Return what reads what is there of a pipe, a socket or a terminal; None for everything else."""
-    if not isinstance(data, (io.BufferedReader, io.FileIO)) or not may_wait(data):
-        return None
-    return data.read1 if isinstance(data, io.BufferedReader) else data.read
+    if isinstance(data, io.FileIO) and may_wait(data):
+        return data.read
+    if isinstance(data, io.BufferedReader) and _tells_all(data.raw) and may_wait(data):
+        return data.read1
+    return None
+
+
+def _tells_all(raw: Any) -> bool:
+    """Whether poll(2) tells when a read does not wait: TLS and gzip have bytes of their own, a time-out an end."""
+    connection = getattr(raw, "_sock", None)
+    return isinstance(raw, io.FileIO) or (type(connection) is socket.socket and connection.gettimeout() is None)
+
+
+def has_buffered(data: Any) -> bool:
+    """Whether Python has read more of a pipe than the program has taken, of which the kernel does not know."""
+    if not isinstance(data, io.BufferedReader):
+        return False
+    own = data.raw.__dict__
+    # Python's buffer is filled from a pipe that seems to have nothing.
+    own["readinto"] = lambda _: None
+    try:
+        return bool(data.peek())
+    finally:
+        del own["readinto"]
 
 
 def may_wait(data: Any) -> bool:
