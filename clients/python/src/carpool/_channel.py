@@ -18,7 +18,7 @@ from ._models import read_file
 from ._pipe import Pipe
 from ._pool import Pool, Seat
 from ._rpc import Failure, NeedData, Notification, Question
-from ._sources import pieces
+from ._sources import deliver
 
 # A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
 # callback waits, because handlers that cause each other's callbacks would exhaust the stack.
@@ -226,7 +226,7 @@ class Channel:
 
     resolved = staticmethod(resolved)
     read_file = staticmethod(read_file)
-    pieces = staticmethod(pieces)
+    deliver = staticmethod(deliver)
 
     @property
     def _seat(self) -> Seat:

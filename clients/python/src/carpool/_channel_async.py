@@ -18,7 +18,7 @@ from ._models import read_file
 from ._offload import in_thread
 from ._pipe import Pipe
 from ._rpc import Notification
-from ._sources_async import pieces
+from ._sources_async import deliver
 
 # The connections of the parent process: an event loop that is collected must not close their descriptors.
 _KEPT: Final[list[Link]] = []
@@ -221,7 +221,7 @@ class AsyncChannel:
                 link.end(ConnectionLostError("the daemon does not answer"))
             raise _waiting.silent() from error
 
-    pieces = staticmethod(pieces)
+    deliver = staticmethod(deliver)
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None if this process cannot open it."""

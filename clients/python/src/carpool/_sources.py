@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import socket
 import stat
 import time
@@ -16,6 +17,8 @@ from . import _lengths
 PIECE_BYTES: Final = 65_536
 # A block that comes within this time after the one before is collected with others into a piece.
 GATHERING_SECONDS: Final = 0.005
+# How long a body is waited for before the daemon is asked whether the request has ended.
+SILENCE_SECONDS: Final = 0.1
 
 
 class Source:
@@ -95,6 +98,26 @@ class Left:
         if self._left:
             raise ValueError(f"data: it has {(self._length or 0) - self._left} bytes, expected {self._length}")
         return self._left is None
+
+
+def deliver(data: Iterable[bytes], send: Callable[[bytes], bool], is_over: Callable[[], bool]) -> bool:
+    """Send a body in pieces as long as `send` returns True; return whether that was the whole.
+
+    A silent pipe is left when `is_over` says that the request has ended.
+    """
+    read = pipe_reader(data)
+    if read is None:
+        return all(map(send, pieces(data)))
+    waiting = select.poll()
+    waiting.register(cast("Any", data), select.POLLIN)
+    while True:
+        while not has_buffered(data) and not waiting.poll(SILENCE_SECONDS * 1000):
+            if is_over():
+                return False
+        if not (piece := check_piece(read(PIECE_BYTES))):
+            return True
+        if not send(piece):
+            return False
 
 
 def pieces(data: Iterable[bytes]) -> Iterator[bytes]:

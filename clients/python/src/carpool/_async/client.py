@@ -283,16 +283,18 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
     async def _feed(self, request: str, source: Source) -> None:
         """Send the body to the daemon in pieces, until the daemon refuses more."""
         made_in = _fork.generation()
-        left = Left(source)
+        left, piece = Left(source), ""
+
+        async def send(block: bytes) -> bool:
+            # It is kept until the next one: memory that is returned to the kernel for each costs a fifth of the time.
+            nonlocal piece
+            _fork.check(made_in, "the request")
+            piece = base64.b64encode(left.cut(block)).decode()
+            return await self._put(request, base64=piece) and not left.is_none
+
         try:
-            async for block in self._channel.pieces(source.data):
-                _fork.check(made_in, "the request")
-                piece = base64.b64encode(left.cut(block)).decode()
-                if not await self._put(request, base64=piece):
-                    return
-                if left.is_none:
-                    break
-            if left.needs_end():
+            is_whole = await self._channel.deliver(source.data, send, lambda: self._is_over(request))
+            if is_whole and left.needs_end():
                 await self._put(request, end=True)
         except BaseException:
             self._abandon(request, made_in)
@@ -305,6 +307,14 @@ class AsyncClient(Settings, AsyncControl, AsyncObserver, AsyncVerbs):
         except ObjectError:
             return False
         return True
+
+    async def _is_over(self, request: str) -> bool:
+        """Whether a request has ended, or another client has dismissed it."""
+        try:
+            record = await self._channel.call("request.get", {"request": request, "detail": "short"})
+        except ObjectError:
+            return True
+        return record.get("finished") is not False
 
     async def _finish(self, request: str, detail: str | None) -> Response:
         """Wait for a request, read its body and dismiss it."""
