@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import socket
+import ssl
+import struct
 import threading
 from typing import Any
 
@@ -45,6 +48,37 @@ def answer(connection: socket.socket) -> None:
         if kind in {h2.HEADERS, h2.DATA} and flags & h2.END_STREAM:
             response = h2.frame(h2.HEADERS, h2.END_HEADERS, stream, h2.OK)
             connection.sendall(response + h2.frame(h2.DATA, h2.END_STREAM, stream, b"whole"))
+
+
+def has_input(connection: socket.socket) -> bool:
+    """Whether something has arrived, or arrives at once."""
+    assert isinstance(connection, ssl.SSLSocket)
+    return connection.pending() > 0 or bool(select.select([connection], [], [], 0.01)[0])
+
+
+class Strict:
+    """Takes a number of requests at a time and refuses others; says so only after what comes with the connection."""
+
+    def __init__(self, limit: int, announced: int) -> None:
+        self.limit = limit
+        self.announced = announced
+
+    def __call__(self, connection: socket.socket) -> None:
+        h2.read_exactly(connection, h2.PREFACE_BYTES)
+        connection.sendall(h2.frame(h2.SETTINGS, 0, 0, struct.pack(">HI", 3, self.announced)))
+        taken: list[int] = []
+        while True:
+            # What has arrived is read before anything is answered.
+            if taken and not has_input(connection):
+                connection.sendall(h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, taken.pop(), h2.OK))
+                continue
+            kind, flags, stream, _ = h2.read(connection)
+            if kind == h2.SETTINGS and not flags & h2.ACKNOWLEDGED:
+                connection.sendall(h2.frame(h2.SETTINGS, h2.ACKNOWLEDGED, 0))
+            elif kind == h2.HEADERS and len(taken) < self.limit:
+                taken.append(stream)
+            elif kind == h2.HEADERS:
+                connection.sendall(h2.reset(stream, h2.REFUSED_STREAM))
 
 
 class Refusing:
@@ -124,3 +158,26 @@ def test_a_stream_that_is_refused_cuts_no_stream_of_the_next_connection(daemon: 
             record = wire.call("request.perform", **request(origin))
             assert (record["outcome"], record["body"]["text"]) == ({"ok": True}, "whole")
             assert refusing.connections == 2 * number
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_requests_wait_for_a_server_that_takes_few_at_a_time(daemon: Daemon, peer: StartPeer, limit: int) -> None:
+    """Refused is what the first connections get before the server's settings are there."""
+    origin = peer(Strict(limit, limit), tls=True, protocols=("h2",))
+    with daemon.wire() as wire:
+        for _ in range(3):
+            wire.call("pool.flush")
+            calls = {wire.request("request.perform", request(origin, method=method)) for method in ["GET", "POST"] * 50}
+            outcomes = [wire.receive()["result"]["outcome"] for _ in calls]
+            assert outcomes == [{"ok": True}] * len(calls)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_server_that_refuses_every_request_is_named(daemon: Daemon, peer: StartPeer, method: str) -> None:
+    if method == "POST" and daemon.call("daemon.info")["libcurl"]["profile"] != "multiplex":
+        pytest.skip("this libcurl does not say that a stream was refused, so that a POST is not repeated")
+    origin = peer(Strict(0, 100), tls=True, protocols=("h2",))
+    with daemon.wire() as wire:
+        error = wire.call("request.perform", **request(origin, method=method))["outcome"]["error"]
+    assert error["name"] == LOST
+    assert "the server has refused the request 24 times: it may take fewer at a time" in error["message"]

@@ -108,6 +108,31 @@ extension CurlTransfer {
         return true
     }
 
+    /// Whether it is queued once more after libcurl has stopped because the server refused the stream again and again:
+    /// a new connection gets requests before the server's settings say how many streams it takes. When they are there,
+    /// libcurl waits for a stream.
+    func isQueuedAgain(afterRefusal result: CURLcode) -> Bool {
+        guard result == CURLE_SEND_ERROR || result == CURLE_RECV_ERROR, failure == nil, headReader.byteCount == 0
+        else { return false }
+        // The messages of libcurl that say it are off for what may be repeated anyway.
+        guard isRefused || request.isRepeatable && sendCount > CurlTransfer.repeats else { return false }
+        if case .source(let source) = request.body, !source.canRestart { return false }
+        guard refusals < CurlTransfer.mostRefusals else {
+            failure = TransportError(
+                .networkConnectionLost,
+                "the server has refused the request \(sendCount) times: it may take fewer at a time",
+                isRetryable: true)
+            return false
+        }
+        refusals += 1
+        return true
+    }
+
+    /// Each is six streams that the server has refused.
+    private static let mostRefusals = 3
+    /// How often libcurl repeats a request that was refused, or whose connection has ended before the response.
+    private static let repeats = 5
+
     /// Notes that the kernel has refused to watch its connection, or the last one that it tried to make.
     func noteRefusal() {
         guard failure == nil, let code = (connection ?? connectAttempts.last)?.refusalCode else { return }

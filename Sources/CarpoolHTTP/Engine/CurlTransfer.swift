@@ -65,6 +65,8 @@ final class CurlTransfer {
     var hasStoppedRepeat = false
     /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.
     var isRefused = false
+    /// How often libcurl has stopped because the server had refused five streams one after the other.
+    var refusals = 0
     /// Whether the last piece of the body was delayed to have input read first.
     var hasCheckedForResponse = false
     /// Bytes of the request's body passed to libcurl since its (last) beginning.

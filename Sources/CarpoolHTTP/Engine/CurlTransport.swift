@@ -325,6 +325,7 @@ public final class CurlTransport: Transport {
             transfer.hasRefusedReuse = false
             return restart(transfer)
         }
+        if transfer.isQueuedAgain(afterRefusal: result) { return restart(transfer) }
         if result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY {
             endLookup(of: transfer, isOver: true)
         }
