@@ -56,7 +56,7 @@ OPTIONS: Final = {
     "--json @FILE": "length",
     "-T FILE": "length",
     "-T - of a pipe": "chunks",
-    "-T - of a file": "chunks",
+    "-T - of a file": "length",
     "-F TEXT": "length",
     "-F FILE": "length",
 }
