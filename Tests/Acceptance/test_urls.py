@@ -198,15 +198,15 @@ def test_the_url_of_a_redirect_and_one_that_was_set_are_encoded_as_by_requests(
     daemon: Daemon, origin: ScriptedOrigin, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     monkeypatch.setenv("CARPOOL_SOCKET", str(daemon.socket))
-    plain, session = requests.Session(), requests.Session()
-    session.mount("http://", CarpoolAdapter())
-    for each in (plain, session):
-        each.get(origin.on(PLACE, to(origin.url.encode() + target.encode())))
-        prepared = requests.Request("GET", origin.url).prepare()
-        prepared.url = origin.url + target
-        each.send(prepared)
-        prepared.url = f"http://a.test{target}"
-        each.send(prepared, proxies={"http": origin.url})
+    with requests.Session() as plain, requests.Session() as session:
+        session.mount("http://", CarpoolAdapter())
+        for each in (plain, session):
+            each.get(origin.on(PLACE, to(origin.url.encode() + target.encode())))
+            prepared = requests.Request("GET", origin.url).prepare()
+            prepared.url = origin.url + target
+            each.send(prepared)
+            prepared.url = f"http://a.test{target}"
+            each.send(prepared, proxies={"http": origin.url})
     sent = [request.target for request in origin.requests]
     assert sent[:4] == sent[4:]
 

@@ -106,7 +106,10 @@ final class CurlSink {
         do throws(CurlError) {
             try open(for: 0)
         } catch {
-            throw CurlError(error.exitCode == CurlExitCode.timedOut ? error.exitCode : CurlExitCode.writeError)
+            guard error.exitCode != CurlExitCode.timedOut else { throw CurlError(error.exitCode) }
+            var failure = CurlError(CurlExitCode.writeError)
+            failure.warnings = error.warnings
+            throw failure
         }
     }
 

@@ -304,6 +304,7 @@ public final class CurlTransport: Transport {
     private func send(_ transfer: CurlTransfer) {
         // What has arrived is read first.
         if transfer.hasCheckedForResponse, let known = transfer.connection { known.pool.multi.read(known) }
+        transfer.connectionWasRead()
         guard transfer.deadlines.isBodyAwaited, case .running(let easy) = transfer.phase else { return }
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)

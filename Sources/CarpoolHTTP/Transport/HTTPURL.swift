@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// An absolute `http` or `https` URL, parsed once by libcurl's own parser, so that no second parser can differ from
 /// it.
@@ -184,9 +185,17 @@ public final class HTTPURL: CustomStringConvertible {
     }
 
     private static func hasEmptyQuery(_ text: String) -> Bool {
+        // Nearly every URL ends with something else, and has no fragment.
+        guard text.utf8.last == UInt8(ascii: "?") || hasFragment(text) else { return false }
         let target = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard target.last == UInt8(ascii: "?") else { return false }
         return target.firstIndex(of: UInt8(ascii: "?")) == target.index(before: target.endIndex)
+    }
+
+    private static func hasFragment(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, Int32(UInt8(ascii: "#")), bytes.count) != nil } ?? false
+        } ?? text.utf8.contains(UInt8(ascii: "#"))
     }
 
     /// The whole URL, with the empty query of the given text, which libcurl leaves out.
