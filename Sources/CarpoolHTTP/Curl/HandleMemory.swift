@@ -18,7 +18,7 @@ struct HandleMemory {
         let fields = HandleMemory.withoutHost(fields, butFirst: sendsHost)
         let added = defaults.filter { field in !fields.contains { $0.isNamed(field.name) } }
         var bytes = 0
-        for field in fields { bytes += field.name.utf8.count + (field.text ?? field.value).utf8.count + 3 }
+        for field in fields { bytes += field.name.utf8.count + (field.text?.count ?? field.value.utf8.count) + 3 }
         for field in added { bytes += field.name.utf8CodeUnitCount + field.value.utf8CodeUnitCount + 3 }
         let answers = hopFields.map(HandleMemory.answers) ?? []
         for answer in answers { bytes += answer.name.utf8CodeUnitCount + answer.value.count + 3 }
@@ -78,8 +78,14 @@ struct HandleMemory {
             write(0x3B, at: &text)
         } else {
             write(0x3A, at: &text)
-            if field.text == nil { write(0x20, at: &text) }
-            write(field.text ?? field.value, at: &text)
+            if let bytes = field.text {
+                bytes.withUnsafeBufferPointer { buffer in
+                    if let start = buffer.baseAddress { write(start, buffer.count, at: &text) }
+                }
+            } else {
+                write(0x20, at: &text)
+                write(field.value, at: &text)
+            }
         }
         write(0, at: &text)
     }

@@ -5,8 +5,9 @@ public struct HTTPField: Sendable, Hashable {
     public let name: String
     /// The value as it is sent, without blanks at its ends.
     public let value: String
-    /// What is sent behind the colon over HTTP/1.1; `nil` for a blank and the value.
-    let text: String?
+    /// The bytes that are sent behind the colon over HTTP/1.1; `nil` for a blank and the value. An array, which is half
+    /// as large as a string in the lists of all requests.
+    let text: [UInt8]?
 
     /// Why a field was refused.
     public struct Refusal: Error, Sendable, CustomStringConvertible {
@@ -60,7 +61,7 @@ public struct HTTPField: Sendable, Hashable {
         (self.name, value) = (field.name, field.value)
         // libcurl takes a field away that has blanks alone, and servers disagree on blanks before a coding.
         let isPlain = value.isEmpty || text != value && field.isNamed("transfer-encoding")
-        self.text = isPlain ? nil : text
+        self.text = isPlain ? nil : Array(text.utf8)
     }
 
     private static func badName(_ name: String) -> Refusal {
