@@ -72,7 +72,7 @@ extension EasyHandle {
     /// The fields that are sent. Older versions of libcurl send no chunk at all of a body that there is not: then there
     /// is no `Transfer-Encoding` either, and the next request is not taken for a chunk.
     private static func fields(of request: TransportRequest) -> [HTTPField] {
-        guard CurlLibrary.profile == .http1, !request.hasDefaultFields, case .none = request.body else {
+        guard CurlLibrary.profile == .http1, !request.hasDefaultFields, request.body.lengthBytes == 0 else {
             return request.sentFields
         }
         return request.sentFields.filter { !$0.isNamed("transfer-encoding") }
@@ -178,7 +178,9 @@ extension EasyHandle {
 
     private func setBody(_ request: TransportRequest) {
         let length = request.body.lengthBytes
-        if let length, !request.hasDefaultFields, request.fields.contains(where: { $0.isNamed("transfer-encoding") }) {
+        if let length, length > 0, !request.hasDefaultFields,
+            request.fields.contains(where: { $0.isNamed("transfer-encoding") })
+        {
             // With CURLOPT_POST libcurl would forget the length, which HTTP/2 sends in place of chunks.
             set(CURLOPT_UPLOAD, 1)
             set(CURLOPT_INFILESIZE_LARGE, offset: length)
