@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -261,6 +263,39 @@ def test_a_response_of_a_peer_that_closes(
         assert record["outcome"]["error"]["name"].endswith("network_connection_lost")
         return
     assert record["outcome"]["ok"], record
+    assert record["body"]["text"] == "answered"
+
+
+@pytest.mark.parametrize("framing", [LENGTH, CHUNKED], ids=["length", "chunked"])
+def test_a_response_counts_before_the_next_piece_of_the_body(
+    daemon: Daemon, peer: StartPeer, framing: bytes, is_multiplex: bool
+) -> None:
+    """The piece is there before the peer closes, and the daemon sees both in one turn: sending fails."""
+    closes, has_closed = threading.Event(), threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        read_head(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing)
+        closes.wait(PATIENCE_SECONDS)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+        has_closed.set()
+
+    if framing is CHUNKED and not is_multiplex:
+        pytest.skip("this libcurl does not say whether the last chunk has come when the connection has ended too")
+    url = f"http://127.0.0.1:{peer(talk)['port']}/"
+    with daemon.wire() as wire:
+        request = wire.call("request.submit", url=url, method="POST", body={"stream": True})["request"]
+        wire.call("body.put", request=request, text="start")
+        eventually(lambda: wire.call("request.get", request=request).get("response"))
+        daemon.stop_between_turns()
+        wire.request("body.put", {"request": request, "text": "more"})
+        closes.set()
+        assert has_closed.wait(PATIENCE_SECONDS)
+        daemon.signal(signal.SIGCONT)
+        wire.receive()
+        record = wire.call("request.wait", request=request)
+    assert record["outcome"]["ok"], record["outcome"]
     assert record["body"]["text"] == "answered"
 
 
