@@ -170,24 +170,28 @@ def test_a_generator_runs_in_one_task_and_ends_with_the_call(
     run_loop: RunLoop, daemon: Daemon, origin: ScriptedOrigin
 ) -> None:
     tasks, endings = [], []
+    silent: list[asyncio.Event] = []
 
     async def blocks() -> AsyncIterator[bytes]:
         try:
             for _ in range(3):
                 tasks.append(asyncio.current_task())
                 yield b"block"
+                # Other tasks run between two blocks.
                 await asyncio.sleep(0)
+            silent[-1].set()
             await asyncio.Event().wait()
         except BaseException as error:
             endings.append(type(error))
             raise
 
     async def call(client: carpool.AsyncClient) -> list[Any]:
+        silent.append(asyncio.Event())
         with pytest.raises(carpool.RequestTimeoutError):
             await client.put(origin.url, data=blocks(), total=0.5)
+        silent.append(asyncio.Event())
         sending = asyncio.create_task(client.put(origin.url, data=blocks()))
-        while len(tasks) < 6:
-            await asyncio.sleep(0.01)
+        await asyncio.wait_for(silent[-1].wait(), PATIENCE_SECONDS)
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending
