@@ -158,8 +158,10 @@ def run(case: Case, place: Place, who: str, count: int = 0) -> oneliners.Outcome
     return oneliners.outcome(case, directory, result, requests)
 
 
-# The lines whose output has a message of libcurl, or HTTP/2.
+# The lines whose output has a message of libcurl, or HTTP/2; status lines that curl 7.88.1 refuses too; and an empty
+# body in chunks, for which the older version sends no chunk, so that it has Content-Length: 0.
 OF_LIBCURL = {"health-refused", "http2", "http2-include", "http2-option", "http2-head"}
+OF_LIBCURL |= {"odd-status-lines", "input-of-another-size"}
 
 
 @pytest.mark.parametrize("case", oneliners.load(), ids=lambda case: case.name)
