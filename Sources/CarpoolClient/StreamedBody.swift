@@ -6,7 +6,7 @@ package final class StreamedBody {
     private let descriptor: FileDescriptor
     private let name: String
     private var buffer = [UInt8](repeating: 0, count: StreamedBody.pieceBytes)
-    /// The number of its bytes: those of a regular file from its position on. `nil` if nobody can know it.
+    /// The number of its bytes: those of a regular file from its position on. `nil` if it is not known.
     package let lengthBytes: Int64?
     private var readBytes: Int64 = 0
 

@@ -69,8 +69,8 @@ extension EasyHandle {
         if request.isLong || request.hasLargeBuffer { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
     }
 
-    /// The fields that are sent. Older versions of libcurl send no chunk at all of a body that there is not: then there
-    /// is no `Transfer-Encoding` either, and the next request is not taken for a chunk.
+    /// The fields that are sent. Older versions of libcurl send no chunk at all of an empty body: then there is no
+    /// `Transfer-Encoding` either, and the next request is not taken for a chunk.
     private static func fields(of request: TransportRequest) -> [HTTPField] {
         guard CurlLibrary.profile == .http1, !request.hasDefaultFields, request.body.lengthBytes == 0 else {
             return request.sentFields
