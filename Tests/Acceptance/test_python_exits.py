@@ -57,6 +57,19 @@ async def main():
 """
 
 
+def check(daemon: Daemon, *arguments: str | Path) -> None:
+    """Run a program in Python, which must end without a word on standard error."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.stderr, done.stdout) == ("", "done\n")
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("end", [IN_THREAD, AT_EXIT], ids=["thread", "atexit"])
 @pytest.mark.parametrize("body", [CARPOOL, HTTPX], ids=["carpool", "httpx"])
@@ -66,15 +79,7 @@ def test_requests_work_while_the_program_ends(
     origin.on("/big", lambda exchange: exchange.reply(body=bytes(3_000_000)))
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(body=body, end=end))
-    done = subprocess.run(
-        [sys.executable, program, origin.url, loop],
-        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    assert (done.stderr, done.stdout) == ("", "done\n")
+    check(daemon, program, origin.url, loop)
 
 
 ON_TRIO = """
@@ -112,12 +117,4 @@ threading.Thread(target=late).start()
 
 def test_requests_on_trio_need_no_thread_while_the_program_ends(daemon: Daemon, origin: ScriptedOrigin) -> None:
     origin.on("/big", lambda exchange: exchange.reply(body=bytes(3_000_000)))
-    done = subprocess.run(
-        [sys.executable, "-c", ON_TRIO, origin.url],
-        env={**os.environ, "CARPOOL_SOCKET": str(daemon.socket)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    assert (done.stderr, done.stdout) == ("", "done\n")
+    check(daemon, "-c", ON_TRIO, origin.url)
